@@ -1,0 +1,7 @@
+"""Every named way from fold results to one number; the names are those of the project's fact sheet."""
+
+from pytest_cvaudit.aggregations.labels import LabelSets
+from pytest_cvaudit.aggregations.table import Aggregates, NotComputable
+from pytest_cvaudit.aggregations.values import MetricTable, PerFold, Value, cell_name, name_folds
+
+__all__ = ["Aggregates", "LabelSets", "MetricTable", "NotComputable", "PerFold", "Value", "cell_name", "name_folds"]

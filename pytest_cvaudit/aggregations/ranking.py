@@ -1,0 +1,87 @@
+"""Aggregations of the ranking measures, from one score curve per cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_cvaudit.aggregations import folds
+from pytest_cvaudit.aggregations.values import (
+    UNDEFINED,
+    MetricTable,
+    PerFold,
+    Span,
+    Way,
+    evaluate,
+    mark_aliases,
+    one_family,
+    point,
+    stem,
+)
+from pytest_cvaudit.tallies import Curve
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from pytest_cvaudit.model import Metric
+    from pytest_cvaudit.tallies.tally import Tallies
+
+    Ints = NDArray[np.int64]
+
+#: Means over instances: merging all folds is the mean weighted by fold size.
+_LINEAR = ("brier", "log_loss")
+_BOUNDED_BY_TIES = ("auc", "ap")
+
+
+def ranking_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
+    """Build the table of a ranking measure of one label."""
+    curves = tallies.curves[label]
+    rounded = tallies.decimals is not None
+    spans = [_measure(metric, curve, rounded) for curve in curves]
+    value, low, high = (np.array(column, dtype=np.float64) for column in zip(*spans, strict=True))
+    per_fold = PerFold(value, low, high, [_why(metric, curve) for curve in curves])
+    linear = metric.name in _LINEAR
+    pooled = "pooled" if linear else "merge"
+    ways: dict[str, Way] = {
+        "avg": folds.mean(per_fold),
+        "avg_skip": folds.mean_defined(per_fold),
+        "avg_zero": folds.mean_filled(per_fold, 0.0),
+        "avg_half": folds.mean_filled(per_fold, 0.5),
+        "avg_weighted": folds.mean_weighted(per_fold, tallies.n),
+        pooled: _merged(metric, curves, rounded),
+    }
+    if metric.name != "auc":
+        del ways["avg_half"]
+    if linear:
+        ways = {pooled: ways.pop(pooled), **ways}
+    values = mark_aliases(evaluate(ways, per_fold, tallies.cells), one_family if linear else stem)
+    return MetricTable(metric, pooled if linear else "avg", values, per_fold, tallies.cells, tallies.labels[label])
+
+
+def _merged(metric: Metric, curves: Sequence[Curve], rounded: bool) -> Way:
+    return lambda cells: _measure(metric, Curve.merge([curves[cell] for cell in cells]), rounded)
+
+
+def _measure(metric: Metric, curve: Curve, rounded: bool) -> Span:
+    if metric.name in ("precision_at_k", "r_precision"):
+        k = metric.k if metric.name == "precision_at_k" else curve.positives
+        found = curve.precision_at(k) if k else None
+        return UNDEFINED if found is None else Span(*found)
+    measured = curve.measures()
+    value = getattr(measured, metric.name)
+    if value is None:
+        return UNDEFINED
+    if rounded and metric.name in _BOUNDED_BY_TIES:
+        return Span(value, getattr(measured, f"{metric.name}_low"), getattr(measured, f"{metric.name}_high"))
+    return point(value)
+
+
+def _why(metric: Metric, curve: Curve) -> str:
+    if metric.name == "precision_at_k":
+        return f"fewer than {metric.k} instances"
+    if metric.name in _LINEAR:
+        return "scores outside 0..1"
+    return "no positives" if curve.positives == 0 else "no negatives"

@@ -1,0 +1,147 @@
+"""Attribution: which aggregations print exactly what is claimed, and which kind of spread its ± is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_cvaudit.aggregations import Aggregates, MetricTable, NotComputable, Value, cell_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from numpy.typing import NDArray
+
+    from pytest_cvaudit.model import Claim, Interval, Printed
+
+    Floats = NDArray[np.float64]
+
+UNIQUE, AMBIGUOUS, UNEXPLAINED, UNCHECKABLE = "unique", "ambiguous", "unexplained", "uncheckable"
+#: How many near misses an unexplained claim lists.
+_NEAREST = 3
+_NORMAL_95 = 1.959963984540054
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """What explains one claim: the aggregations that print so, else single folds that do, else the nearest values."""
+
+    claim: Claim
+    verdict: str
+    matches: tuple[str, ...] = ()
+    single_folds: tuple[str, ...] = ()
+    nearest: tuple[tuple[str, float], ...] = ()
+    truncated: bool = False
+    spread: tuple[str, ...] | None = None
+    reason: str | None = None
+    table: MetricTable | None = field(default=None, repr=False)
+
+    @property
+    def recommended(self) -> Value | None:
+        """The value of the recommended aggregation, if the metric could be computed."""
+        return self.table.best if self.table is not None else None
+
+    @property
+    def recommended_name(self) -> str | None:
+        """The name of the recommended aggregation."""
+        return self.table.recommended if self.table is not None else None
+
+    @property
+    def delta(self) -> float | None:
+        """How far the claim lies from the recommended value."""
+        best = self.recommended
+        return None if best is None or best.value is None else self.claim.printed.value - best.value
+
+    def explained_by(self, names: Iterable[str]) -> tuple[str, ...]:
+        """Those of the named aggregations that print what is claimed."""
+        wanted = set(names)
+        return tuple(match for match in self.matches if match in wanted)
+
+
+def attribute(claim: Claim, aggregates: Aggregates) -> Attribution:
+    """Compare a claim with every aggregation of its metric."""
+    try:
+        table = aggregates.of_claim(claim)
+    except NotComputable as missing:
+        return Attribution(claim, UNCHECKABLE, reason=str(missing))
+    defined = table.distinct()
+    if not defined:
+        reasons = {value.reason for value in table.values.values() if value.reason}
+        return Attribution(claim, UNCHECKABLE, reason="; ".join(sorted(reasons)), table=table)
+    matches, truncated = _matching(claim.printed, {name: (v.low, v.high) for name, v in defined.items()})
+    if matches:
+        verdict = UNIQUE if len(matches) == 1 else AMBIGUOUS
+        return Attribution(claim, verdict, matches, truncated=truncated, table=table, spread=_spread(claim, table, matches))
+    folds, truncated = _matching(claim.printed, _folds(table))
+    unknown = {value.reason for value in table.values.values() if value.unknown and value.reason}
+    nearest = sorted(((name, v.value or 0.0) for name, v in defined.items()), key=lambda item: abs(item[1] - claim.printed.value))
+    return Attribution(
+        claim, UNCHECKABLE if unknown else UNEXPLAINED, single_folds=folds, nearest=tuple(nearest[:_NEAREST]),
+        truncated=truncated, table=table, spread=_spread(claim, table, tuple(defined)),
+        reason="; ".join(sorted(unknown)) or None,
+    )  # fmt: skip
+
+
+def _matching(printed: Printed, spans: Mapping[str, tuple[float, float]]) -> tuple[tuple[str, ...], bool]:
+    """The names whose interval meets the printed value: by rounding, or by truncation if only that fits."""
+
+    def fitting(interval: Interval) -> tuple[str, ...]:
+        return tuple(name for name, (low, high) in spans.items() if interval.meets(low, high))
+
+    rounded = fitting(printed.rounded)
+    if rounded:
+        return rounded, False
+    cut = fitting(printed.truncated)
+    return cut, bool(cut)
+
+
+def _folds(table: MetricTable) -> dict[str, tuple[float, float]]:
+    per_fold = table.per_fold
+    return {
+        cell_name(cell, table.cells): (float(per_fold.low[index]), float(per_fold.high[index]))
+        for index, cell in enumerate(table.cells)
+        if len(table.cells) > 1 and not np.isnan(per_fold.value[index])
+    }
+
+
+def _spread(claim: Claim, table: MetricTable, names: tuple[str, ...]) -> tuple[str, ...] | None:
+    """Name the kinds of spread that print as the claim's ± does; None where the claim has no ±."""
+    printed = claim.printed.spread
+    if printed is None:
+        return None
+    found: dict[str, None] = {}
+    for name in names:
+        per_fold = table.per_fold_of.get(name, table.per_fold.value)
+        for values in (per_fold[~np.isnan(per_fold)], np.nan_to_num(per_fold)):
+            spans = {kind: (size, size) for kind, size in _spreads(values, table.values[name].per_repeat)}
+            found |= dict.fromkeys(_matching(printed, spans)[0])
+    return tuple(found)
+
+
+def _spreads(values: Floats, per_repeat: tuple[float, ...]) -> list[tuple[str, float]]:
+    """The spreads that people print: SD over folds or repeats with n or n-1, standard error, 95 % half-widths."""
+    spreads: list[tuple[str, float]] = []
+    for over, sample in (("folds", values), ("repeats", np.asarray(per_repeat))):
+        size = len(sample)
+        if size < 2:
+            continue
+        deviation = float(np.std(sample, ddof=1))
+        error = deviation / np.sqrt(size)
+        spreads += [
+            (f"sd_n-1 over {over}", deviation),
+            (f"sd_n over {over}", float(np.std(sample))),
+            (f"standard error over {over}", error),
+            (f"95% half-width (normal) over {over}", _NORMAL_95 * error),
+            (f"95% half-width (t) over {over}", _t_quantile(size - 1) * error),
+            (f"2 sd_n over {over}", 2 * float(np.std(sample))),
+        ]
+    return spreads
+
+
+def _t_quantile(freedom: int) -> float:
+    from scipy.special import stdtrit
+
+    quantile: Callable[[float, float], float] = stdtrit
+    return float(quantile(freedom, 0.975))

@@ -1,0 +1,210 @@
+"""The ``cvaudit`` command: a thin skin over the audit."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit import __version__
+from pytest_cvaudit.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_cvaudit.configuration import Configuration
+    from pytest_cvaudit.engine import Audit
+    from pytest_cvaudit.run import Options
+
+FOUND, BROKEN = 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command; exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage or unreadable input."""
+    options = _parser().parse_args(arguments)
+    try:
+        code: int = options.run(options)
+    except InputError as error:
+        print(f"cvaudit: {error}", file=sys.stderr)
+        return BROKEN
+    except BrokenPipeError:
+        # The reader of a pipe went away; Python would complain once more at exit without this.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN
+    except Exception as error:
+        if os.environ.get("CVAUDIT_DEBUG"):
+            raise
+        name = type(error).__name__
+        print(f"cvaudit: internal error ({name}: {error}); set CVAUDIT_DEBUG=1 for the traceback", file=sys.stderr)
+        return BROKEN
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("cvaudit", description="Audit cross-validation results and the numbers claimed from them.")
+    parser.add_argument("--version", action="version", version=f"cvaudit {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, run, text in (
+        ("check", _check, "find what is wrong with claimed numbers"),
+        ("report", _report, "print the right numbers"),
+    ):
+        command = commands.add_parser(name, help=text, description=text.capitalize() + ".")
+        command.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a manifest, a log, or a folder of manifests")
+        _add_rule_options(command)
+        _add_log_options(command)
+        _add_output_options(command)
+        command.set_defaults(run=run)
+    explain = commands.add_parser("explain", help="explain a rule", description="Explain a rule: what, why, examples, what to do.")
+    explain.add_argument("code", metavar="CODE", help="a rule's code or name")
+    explain.set_defaults(run=_explain)
+    rules = commands.add_parser("rules", help="list the rules", description="List the rules and what a standard makes of them.")
+    _add_rule_options(rules)
+    rules.add_argument("--format", choices=("text", "json"), default="text")
+    rules.set_defaults(run=_rules)
+    return parser
+
+
+def _add_rule_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("rules (codes, prefixes or names, separated by commas)")
+    group.add_argument("--standard", metavar="NAME", help="a shipped standard or a path to one")
+    for option in ("--select", "--ignore", "--extend-select"):
+        group.add_argument(option, action="append", default=[], metavar="RULES", type=_words)
+
+
+def _add_log_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("a log alone")
+    group.add_argument("--claim", action="append", default=[], metavar="METRIC=VALUE", help="a claimed number, as printed")
+    group.add_argument("--positive", metavar="LABEL", help="the positive label")
+    group.add_argument("--folds", type=_count, metavar="K", help="the declared number of folds")
+    group.add_argument("--instances", type=_count, metavar="N", help="the declared number of instances")
+    group.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help="which column plays a role")
+    group.add_argument("--by", action="append", default=[], metavar="COLUMNS", type=_words, help="columns that tell experiments apart")
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("output")
+    group.add_argument("--format", default="text", metavar="FMT", help="text (default) or json")
+    group.add_argument("--output", metavar="FILE", help="write there instead of to standard output")
+    group.add_argument("--report", action="append", default=[], metavar="FMT:PATH", help="write this too; may be given often")
+    group.add_argument("--fail-on", choices=("error", "warning", "info"), help="lowest severity that fails (default error)")
+    group.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
+    group.add_argument("--statistics", action="store_true", help="count findings per rule on standard error")
+    group.add_argument("--show-settings", action="store_true", help="list the rules in force and stop")
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
+    return int(text)
+
+
+def _check(options: argparse.Namespace) -> int:
+    return _audit(options, "check")
+
+
+def _report(options: argparse.Namespace) -> int:
+    return _audit(options, "report")
+
+
+def _explain(options: argparse.Namespace) -> int:
+    from pytest_cvaudit.reporters import cards
+    from pytest_cvaudit.rulebook import find_rule
+
+    sys.stdout.write(cards.explain(find_rule(options.code)))
+    return 0
+
+
+def _rules(options: argparse.Namespace) -> int:
+    from pytest_cvaudit.reporters import cards
+
+    sys.stdout.write(cards.rules(_options(options, _configuration()).settings(), fmt=options.format))
+    return 0
+
+
+def _configuration() -> Configuration:
+    from pytest_cvaudit.configuration import load_configuration
+
+    return load_configuration(Path.cwd())
+
+
+def _options(options: argparse.Namespace, configuration: Configuration) -> Options:
+    from pytest_cvaudit.model import Protocol
+    from pytest_cvaudit.run import Options
+
+    def words(given: list[list[str]], configured: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(word for group in given for word in group) or configured
+
+    log = vars(options)
+    columns = dict(_pair(text) for text in log.get("column", ()))
+    return Options(
+        standard=options.standard or configuration.standard,
+        select=words(options.select, configuration.select),
+        ignore=words(options.ignore, configuration.ignore),
+        extend_select=words(options.extend_select, configuration.extend_select),
+        claims=tuple(log.get("claim", ())),
+        protocol=Protocol(positive=log.get("positive"), folds=log.get("folds"), instances=log.get("instances")),
+        columns=columns,
+        by=words(log.get("by", []), ()),
+    )
+
+
+def _pair(text: str) -> tuple[str, str]:
+    role, _, name = text.partition("=")
+    if not name:
+        raise InputError(f"--column '{text}' is not ROLE=NAME, such as truth=outcome")
+    return role.strip(), name.strip()
+
+
+def _audit(options: argparse.Namespace, command: str) -> int:
+    from pytest_cvaudit.reporters import cards, known_format, render, report_target, write
+    from pytest_cvaudit.run import audit_paths
+
+    configuration = _configuration()
+    wanted = _options(options, configuration)
+    known_format(options.format)
+    targets = [report_target(text) for text in options.report]
+    if options.show_settings:
+        sys.stdout.write(cards.rules(wanted.settings()))
+        return 0
+    audit, errors = audit_paths(options.paths, wanted)
+    for fmt, path in targets:
+        write(path, render(audit, command, fmt, **_plain(fmt)))
+    if options.output:
+        write(options.output, render(audit, command, options.format, **_plain(options.format)))
+    elif audit.audited or not errors:
+        sys.stdout.write(render(audit, command, options.format))
+        sys.stdout.flush()
+    for problem in (*map(str, errors), *audit.problems):
+        print(f"cvaudit: {problem}", file=sys.stderr)
+    if options.statistics:
+        _statistics(audit)
+    if errors or audit.problems:
+        return BROKEN
+    return 0 if options.exit_zero else _verdict(audit, options.fail_on or configuration.fail_on)
+
+
+def _plain(fmt: str) -> dict[str, bool]:
+    """Files are never coloured."""
+    return {"colour": False} if fmt == "text" else {}
+
+
+def _verdict(audit: Audit, fail_on: str) -> int:
+    from pytest_cvaudit.model import Severity
+
+    worst = audit.worst()
+    return FOUND if worst is not None and worst >= Severity.of(fail_on) else 0
+
+
+def _statistics(audit: Audit) -> None:
+    counts: dict[str, int] = {}
+    for finding in audit.findings:
+        title = f"{finding.code} {finding.name}"
+        counts[title] = counts.get(title, 0) + 1
+    for title, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        print(f"{number:>6}  {title}", file=sys.stderr)

@@ -1,0 +1,168 @@
+"""The audit itself: experiments and settings in, outcomes out; no file, no clock, no global."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.aggregations import Aggregates
+from pytest_cvaudit.attribution import Attribution, attribute
+from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Subject, Unsure, run
+from pytest_cvaudit.model import Finding, Location, Outcome, Severity, Status
+from pytest_cvaudit.settings import load_settings
+from pytest_cvaudit.tallies.tally import tally
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from datetime import date
+
+    from pytest_cvaudit.manifest import Suppression
+    from pytest_cvaudit.model import Claim, Experiment
+    from pytest_cvaudit.settings import RuleSetting, Settings
+
+_ABOUT: dict[str, tuple[Callable[[Claim], bool], str]] = {
+    "f": (lambda claim: claim.metric.is_f, "no F-measure is claimed"),
+    "auc": (lambda claim: claim.metric.name == "auc", "no AUC is claimed"),
+    "precision-ranking": (
+        lambda claim: claim.metric.name in ("ap", "precision_at_k", "r_precision"),
+        "no average precision or precision at k is claimed",
+    ),
+    "macro": (lambda claim: claim.metric.average == "macro", "no macro average is claimed"),
+    "any": (lambda claim: True, "nothing is claimed"),
+}
+_UNREADABLE = "CV002"
+
+
+@dataclass(frozen=True)
+class Audited:
+    """One experiment with everything that the audit found out about it."""
+
+    experiment: Experiment
+    aggregates: Aggregates
+    attributions: tuple[Attribution, ...]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings, suppressed ones too."""
+        return [finding for outcome in self.outcomes for finding in outcome.findings]
+
+
+@dataclass(frozen=True)
+class Audit:
+    """The result of an audit: one entry per experiment."""
+
+    audited: tuple[Audited, ...] = ()
+
+    def __add__(self, other: Audit) -> Audit:
+        """Join two audits."""
+        return Audit(self.audited + other.audited)
+
+    @property
+    def findings(self) -> list[Finding]:
+        """All findings of all experiments, suppressed ones too."""
+        return [finding for one in self.audited for finding in one.findings]
+
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """All outcomes of all experiments."""
+        return [outcome for one in self.audited for outcome in one.outcomes]
+
+    @property
+    def problems(self) -> list[str]:
+        """What could not be read, one line each."""
+        return [str(one.experiment.problem) for one in self.audited if one.experiment.problem is not None]
+
+    def worst(self) -> Severity | None:
+        """The highest severity among the findings that are not suppressed."""
+        live = [finding.severity for finding in self.findings if finding.suppressed is None]
+        return max(live, default=None)
+
+    def count(self, status: Status) -> int:
+        """How many outcomes have this status."""
+        return sum(outcome.status is status for outcome in self.outcomes)
+
+
+def audit(
+    experiments: Iterable[Experiment],
+    settings: Settings | None = None,
+    suppressions: Sequence[Suppression] = (),
+    today: date | None = None,
+) -> Audit:
+    """Audit experiments: tallies, aggregations, attribution of the claims, then every rule that is on."""
+    rules = (settings or load_settings()).enabled
+    live = [one for one in suppressions if one.until is None or today is None or today <= one.until]
+    return Audit(tuple(_audit_one(experiment, rules, live) for experiment in experiments))
+
+
+def _audit_one(experiment: Experiment, rules: list[RuleSetting], suppressions: Sequence[Suppression]) -> Audited:
+    tallies = tally(experiment)
+    aggregates = Aggregates(experiment, tallies)
+    attributions = tuple(attribute(claim, aggregates) for claim in experiment.claims)
+    subject = Subject(experiment, experiment.protocol, tallies, aggregates, attributions)
+    outcomes = tuple(_suppressed(_outcome(setting, subject), suppressions) for setting in rules)
+    return Audited(experiment, aggregates, attributions, outcomes)
+
+
+def _outcome(setting: RuleSetting, subject: Subject) -> Outcome:
+    rule, experiment = setting.rule, subject.experiment
+    results = list(_results(setting, subject))
+    hits = [_finding(setting, experiment, result) for result in results if isinstance(result, Hit)]
+    unsure = [result.reason for result in results if isinstance(result, Unsure)]
+    irrelevant = [result.reason for result in results if isinstance(result, Irrelevant)]
+    status = Status.PASSED
+    if hits:
+        status = Status.FAILED
+    elif unsure:
+        status = Status.INCONCLUSIVE
+    elif irrelevant:
+        status = Status.NOT_APPLICABLE
+    reason = hits[0].message if hits else "; ".join(unsure or irrelevant)
+    return Outcome(experiment.name, rule.code, rule.name, status, reason, tuple(hits))
+
+
+def _results(setting: RuleSetting, subject: Subject) -> Iterator[Result]:
+    """Run a check where it applies and the evidence is rich enough."""
+    rule, experiment = setting.rule, subject.experiment
+    if experiment.problem is not None and rule.code != _UNREADABLE:
+        yield Unsure("the log could not be read")
+        return
+    if rule.about is not None:
+        concerns, otherwise = _ABOUT[rule.about]
+        if not any(concerns(claim) for claim in experiment.claims):
+            yield Irrelevant(otherwise)
+            return
+    if experiment.evidence < rule.evidence:
+        yield Unsure(f"needs {rule.evidence} evidence; the log has {experiment.evidence} only")
+        return
+    yield from run(CHECKS[rule.code], subject, setting.parameters)
+
+
+def _finding(setting: RuleSetting, experiment: Experiment, hit: Hit) -> Finding:
+    rule = setting.rule
+    severity = setting.severity if hit.severity is None else min(hit.severity, setting.severity)
+    location = experiment.location
+    if hit.claim is not None and hit.claim.line is not None:
+        location = Location(location.path, hit.claim.line)
+    if hit.line is not None and len(experiment.log) == 1:
+        location = Location(experiment.log[0], hit.line)
+    claim = str(hit.claim) if hit.claim is not None else None
+    return Finding(
+        rule.code, rule.name, severity, rule.confidence, experiment.name, hit.message, rule.tip, location, claim, hit.fold,
+        hit.label, dict(hit.evidence),
+    )  # fmt: skip
+
+
+def _suppressed(outcome: Outcome, suppressions: Sequence[Suppression]) -> Outcome:
+    """Mark the findings that the user has accepted; they stay visible."""
+    findings = tuple(_mark(finding, suppressions) for finding in outcome.findings)
+    return replace(outcome, findings=findings)
+
+
+def _mark(finding: Finding, suppressions: Sequence[Suppression]) -> Finding:
+    for one in suppressions:
+        names_rule = one.rule in (finding.code, finding.name, f"{finding.code}-{finding.name}")
+        if names_rule and fnmatchcase(finding.experiment, one.experiment) and fnmatchcase(finding.location.path, one.path):
+            return replace(finding, suppressed=one.reason)
+    return finding

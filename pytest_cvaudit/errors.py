@@ -1,0 +1,34 @@
+"""The one exception that a user's bad input raises: a single line with file and line number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass
+class InputError(Exception):
+    """Input that cannot be audited as it is; shown as ``path:line: message`` with exit code 2."""
+
+    message: str
+    path: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        """Render the error as the single line that the user sees."""
+        place = ":".join(str(part) for part in (self.path, self.line) if part is not None)
+        return f"{place}: {self.message}" if place else self.message
+
+    def at(self, path: str, line: int | None = None) -> InputError:
+        """Return the error with a place, keeping the one it already has."""
+        return InputError(self.message, self.path or path, self.line if self.path else (self.line or line))
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """Say which known word was probably meant, or nothing."""
+    close = get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,97 @@
+"""Rule cards for people: one explained, or all of them listed."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.reporters.terminal import STYLES, line, rendered, table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from rich.console import Console
+
+    from pytest_cvaudit.rulebook import Rule
+    from pytest_cvaudit.settings import Settings
+
+
+def explain(rule: Rule, *, colour: bool | None = None) -> str:
+    """Render a card: what, why, an example that fails, one that passes, what to do, references."""
+    return rendered(lambda console: _explain(console, rule), colour=colour)
+
+
+def _explain(console: Console, rule: Rule) -> None:
+    line(console, f"{rule.code} {rule.name}", "bold")
+    line(console, f"{rule.severity} · {rule.confidence} confidence · needs {rule.evidence} evidence", STYLES[str(rule.severity)])
+    line(console)
+    line(console, rule.summary)
+    _section(console, "Why it matters", rule.why)
+    _section(console, "What to do", rule.tip)
+    for name, default in rule.parameters.items():
+        _section(console, f"Parameter {name} (default {default})", rule.parameter_help[name])
+    for outcome, title in (("failed", "Example that fails"), ("passed", "Example that passes")):
+        case = next((case for case in rule.cases if case["outcome"] == outcome), None)
+        if case is not None:
+            _section(console, f"{title}: {case['name']}", _example(case["experiment"]))
+            if case.get("says"):
+                line(console, f"    -> {case['says']}")
+    _section(console, "References", "\n".join(rule.references))
+
+
+def _section(console: Console, title: str, text: str) -> None:
+    line(console)
+    line(console, title, "bold")
+    for row in text.splitlines():
+        line(console, f"  {row}")
+
+
+def _example(experiment: Mapping[str, Any]) -> str:
+    """Show a case as the manifest entry it is."""
+    rows: list[str] = []
+    for key, value in experiment.items():
+        if key == "table":
+            rows += ["table: |", *(f"  {row}" for row in str(value).splitlines())]
+        elif key == "claims":
+            rows += ["claims:", *(f"  - {_flow(claim)}" for claim in value)]
+        else:
+            rows.append(f"{key}: {_flow(value)}")
+    return "\n".join(rows)
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_flow(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_flow(item) for item in value) + "]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def rules(settings: Settings, *, fmt: str = "text") -> str:
+    """List the rules with what the standard makes of them."""
+    if fmt == "json":
+        return json.dumps({"version": 1, "standard": settings.standard, "rules": _rows(settings)}, indent=2) + "\n"
+    rows = [
+        [row["code"], row["name"], row["severity"] if row["enabled"] else "off", row["evidence"], row["decided_by"], row["summary"]]
+        for row in _rows(settings)
+    ]
+    columns = ["code", "name", "severity", "evidence", "decided by", "what"]
+    return rendered(lambda console: console.print(table(f"standard {settings.standard}", columns, rows, numeric_from=9)))
+
+
+def _rows(settings: Settings) -> list[dict[str, Any]]:
+    return [
+        {
+            "code": code,
+            "name": setting.rule.name,
+            "enabled": setting.enabled,
+            "severity": str(setting.severity),
+            "confidence": setting.rule.confidence,
+            "evidence": str(setting.rule.evidence),
+            "parameters": dict(setting.parameters),
+            "decided_by": setting.decided_by,
+            "summary": setting.rule.summary,
+        }
+        for code, setting in settings.rules.items()
+    ]

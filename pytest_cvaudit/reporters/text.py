@@ -1,0 +1,150 @@
+"""Text for people: findings with the line they are about, and the right numbers as tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.model import Finding, Severity, Status
+from pytest_cvaudit.reporters.documents import report_document
+from pytest_cvaudit.reporters.terminal import STYLES, line, rendered, table
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from rich.console import Console
+
+    from pytest_cvaudit.engine import Audit
+
+_MOST_FOLDS = 30
+_TIP_WIDTH = 110
+
+
+def check(audit: Audit, *, colour: bool | None = None) -> str:
+    """Render what a check found."""
+    return rendered(lambda console: _check(console, audit), colour=colour)
+
+
+def report(audit: Audit, *, colour: bool | None = None) -> str:
+    """Render the right numbers."""
+    return rendered(lambda console: _report(console, audit), colour=colour)
+
+
+def _check(console: Console, audit: Audit) -> None:
+    live = [finding for finding in audit.findings if finding.suppressed is None]
+    for finding in sorted(live, key=lambda one: (-one.severity, one.location.path, one.location.line or 0, one.code)):
+        _finding(console, finding)
+    hidden = [finding for finding in audit.findings if finding.suppressed is not None]
+    if hidden:
+        line(console, f"suppressed ({len(hidden)}):")
+        for finding in hidden:
+            line(console, f"  {_place(finding)} {finding.code} {finding.experiment}: {finding.suppressed}", "dim")
+        line(console)
+    unsure = [outcome for outcome in audit.outcomes if outcome.status is Status.INCONCLUSIVE]
+    if unsure:
+        line(console, f"cannot tell ({len(unsure)}):", STYLES["inconclusive"])
+        for outcome in unsure:
+            line(console, f"  {outcome.experiment} {outcome.code} {outcome.name}: {outcome.reason}")
+        line(console)
+    _summary(console, audit, live)
+
+
+def _finding(console: Console, finding: Finding) -> None:
+    header = f"{_place(finding)} {finding.severity} {finding.code} {finding.name} [{finding.experiment}]"
+    line(console, header, STYLES[str(finding.severity)])
+    line(console, f"  {finding.message}")
+    for row in _frame(finding):
+        line(console, row, "dim")
+    tip = fill(" ".join(finding.tip.split()), _TIP_WIDTH, initial_indent="  tip: ", subsequent_indent="       ")
+    line(console, tip, "italic")
+    line(console)
+
+
+def _place(finding: Finding) -> str:
+    number = f":{finding.location.line}" if finding.location.line is not None else ""
+    return f"{finding.location.path}{number}:"
+
+
+def _frame(finding: Finding) -> list[str]:
+    """The line that the finding is about, with its number."""
+    number = finding.location.line
+    if number is None:
+        return []
+    try:
+        source = Path(finding.location.path).read_text(encoding="utf-8").splitlines()[number - 1]
+    except (OSError, UnicodeDecodeError, IndexError):
+        return []
+    return [f"  {number:>4} | {source.rstrip()}"]
+
+
+def _summary(console: Console, audit: Audit, live: list[Finding]) -> None:
+    by_severity = [(severity, sum(one.severity is severity for one in live)) for severity in reversed(Severity)]
+    shown = ", ".join(f"{number} {severity}{'s' if number != 1 else ''}" for severity, number in by_severity if number)
+    counts = ", ".join(f"{audit.count(status)} {str(status).replace('_', ' ')}" for status in Status)
+    number = len(audit.audited)
+    line(console, f"{number} experiment{'s' if number != 1 else ''}: {shown or 'no findings'} ({counts})")
+
+
+def _report(console: Console, audit: Audit) -> None:
+    document = report_document(audit)
+    for one, audited in zip(document["experiments"], audit.audited, strict=True):
+        line(console, f"{one['name']} ({one['evidence']} evidence, {audited.experiment.location.path})", "bold")
+        if audited.experiment.problem is not None:
+            line(console, f"  {audited.experiment.problem}", STYLES["error"])
+        if one["folds"]:
+            _fold_table(console, one["folds"])
+        if one["metrics"]:
+            _metric_table(console, one["metrics"])
+        if one["claims"]:
+            _claim_table(console, one["claims"])
+        for finding in audited.findings:
+            mark = "suppressed" if finding.suppressed is not None else str(finding.severity)
+            line(console, f"  {mark} {finding.code} {finding.name}: {finding.message}", STYLES.get(mark, "dim"))
+        line(console)
+
+
+def _fold_table(console: Console, folds: list[dict[str, Any]]) -> None:
+    repeated = len({row["repeat"] for row in folds}) > 1
+    columns = [name for name in folds[0] if any(row[name] is not None for row in folds) and (name != "repeat" or repeated)]
+    rows = [[_number(row[name]) for name in columns] for row in folds[:_MOST_FOLDS]]
+    console.print(table(None, columns, rows, numeric_from=1))
+    if len(folds) > _MOST_FOLDS:
+        line(console, f"… {len(folds) - _MOST_FOLDS} more folds (--format json has them all)")
+    line(console)
+
+
+def _metric_table(console: Console, metrics: dict[str, Any]) -> None:
+    rows = []
+    for name, entry in metrics.items():
+        best = entry["values"][entry["recommended"]]
+        value = _number(best, 6) if best is not None else f"undefined: {entry['undefined'][entry['recommended']]}"
+        spread = entry["sd_over_repeats"].get(entry["recommended"])
+        others = [
+            f"{other} {_number(number, 4)}"
+            for other, number in entry["values"].items()
+            if other != entry["recommended"] and number is not None and other not in entry["same"]
+        ]
+        rows.append([name, entry["recommended"], f"{value} ± {spread:.4f}" if spread is not None else value, "  ".join(others)])
+    console.print(table(None, ["metric", "recommended", "value", "other ways"], rows, numeric_from=9))
+    line(console)
+
+
+def _claim_table(console: Console, claims: list[dict[str, Any]]) -> None:
+    rows = []
+    for claim in claims:
+        explained = ", ".join(claim["matches"]) or ", ".join(claim["single_folds"]) or claim["reason"] or "nothing"
+        if claim["spread"] is not None:
+            explained += f"; ± is {' or '.join(claim['spread']) or 'unexplained'}"
+        right = f"{_number(claim['recommended'], 6)} ({claim['recommended_aggregation']})" if claim["recommended"] is not None else "-"
+        delta = f"{claim['delta']:+.4f}" if claim["delta"] is not None else "-"
+        rows.append([claim["name"], claim["printed"], claim["verdict"], explained, right, delta])
+    columns = ["claim", "printed", "verdict", "explained by", "right number", "off by"]
+    console.print(table(None, columns, rows, numeric_from=9))
+    line(console)
+
+
+def _number(value: Any, digits: int = 4) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.{digits}f}" if isinstance(value, float) else str(value)

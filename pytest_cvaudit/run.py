@@ -1,0 +1,95 @@
+"""From paths to an audit: what the command line and the pytest plugin share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.engine import Audit, audit
+from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.manifest import experiment_from_log, experiments, find_manifests, is_manifest, load_manifest, shown
+from pytest_cvaudit.model import Protocol
+from pytest_cvaudit.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_SOURCE = (".py", ".ipynb")
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asks for: the standard and selection, and for a log alone its claims and protocol."""
+
+    standard: str | None = None
+    select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    extend_select: tuple[str, ...] = ()
+    claims: tuple[str, ...] = ()
+    protocol: Protocol = Protocol()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+
+    @property
+    def about_log(self) -> bool:
+        """Tell whether something is said that only a log alone can take."""
+        return bool(self.claims or self.columns or self.by or self.protocol != Protocol())
+
+    def settings(self, standard: str | None = None, base: Path | None = None) -> Settings:
+        """The rules in force; the user's standard comes before the manifest's own."""
+        folder = Path() if self.standard else base
+        return load_settings(
+            self.standard or standard, base=folder, select=self.select, ignore=self.ignore, extend_select=self.extend_select
+        )
+
+
+def audit_manifest(path: Path, options: Options) -> Audit:
+    """Audit one manifest."""
+    manifest = load_manifest(path)
+    try:
+        settings = options.settings(manifest.standard, path.parent)
+    except InputError as error:
+        raise error.at(shown(path)) from None
+    return audit(experiments(manifest), settings, manifest.suppressions, datetime.now(UTC).date())
+
+
+def audit_log(path: Path, options: Options) -> Audit:
+    """Audit one log without a manifest."""
+    read = experiment_from_log(
+        path, claims=options.claims, protocol=options.protocol, columns=options.columns, by=options.by
+    )
+    return audit(read, options.settings())
+
+
+def audit_paths(paths: Iterable[Path], options: Options) -> tuple[Audit, list[InputError]]:
+    """Audit manifests, logs and directories; what cannot be read at all is told apart and the rest is still audited."""
+    result, errors = Audit(), []
+    for path in paths:
+        try:
+            for part in _expand(path):
+                result += audit_manifest(part, _without_log(options, part)) if is_manifest(part) else audit_log(part, options)
+        except InputError as error:
+            errors.append(error)
+    return result, errors
+
+
+def _expand(path: Path) -> list[Path]:
+    if path.is_dir():
+        found = find_manifests(path)
+        if not found:
+            raise InputError("no cvaudit.yaml or *.cvaudit.yaml below this folder", shown(path))
+        return found
+    if not path.exists():
+        raise InputError("no such file or folder", shown(path))
+    if path.suffix in _SOURCE:
+        raise InputError("source code is not audited by this version; give it a manifest or a log", shown(path))
+    return [path]
+
+
+def _without_log(options: Options, manifest: Path) -> Options:
+    if options.about_log:
+        message = "--claim, --positive, --folds, --column and --by are for a log; a manifest says these itself"
+        raise InputError(message, shown(manifest))
+    return options
