@@ -10,7 +10,7 @@ import numpy as np
 from pytest_cvaudit.aggregations import Aggregates, MetricTable, NotComputable, Value, cell_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from numpy.typing import NDArray
 
@@ -73,10 +73,14 @@ def attribute(claim: Claim, aggregates: Aggregates) -> Attribution:
     matches, truncated = _matching(claim.printed, {name: (v.low, v.high) for name, v in defined.items()})
     if matches:
         verdict = UNIQUE if len(matches) == 1 else AMBIGUOUS
-        return Attribution(claim, verdict, matches, truncated=truncated, table=table, spread=_spread(claim, table, matches))
+        return Attribution(
+            claim, verdict, matches, truncated=truncated, table=table, spread=_spread(claim, table, matches)
+        )
     folds, truncated = _matching(claim.printed, _folds(table))
     unknown = {value.reason for value in table.values.values() if value.unknown and value.reason}
-    nearest = sorted(((name, v.value or 0.0) for name, v in defined.items()), key=lambda item: abs(item[1] - claim.printed.value))
+    nearest = sorted(
+        ((name, v.value or 0.0) for name, v in defined.items()), key=lambda item: abs(item[1] - claim.printed.value)
+    )
     return Attribution(
         claim, UNCHECKABLE if unknown else UNEXPLAINED, single_folds=folds, nearest=tuple(nearest[:_NEAREST]),
         truncated=truncated, table=table, spread=_spread(claim, table, tuple(defined)),
@@ -143,5 +147,4 @@ def _spreads(values: Floats, per_repeat: tuple[float, ...]) -> list[tuple[str, f
 def _t_quantile(freedom: int) -> float:
     from scipy.special import stdtrit
 
-    quantile: Callable[[float, float], float] = stdtrit
-    return float(quantile(freedom, 0.975))
+    return float(stdtrit(freedom, 0.975))

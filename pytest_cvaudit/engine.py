@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.aggregations import Aggregates
-from pytest_cvaudit.attribution import Attribution, attribute
+from pytest_cvaudit.attribution import UNCHECKABLE, Attribution, attribute
 from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Subject, Unsure, run
 from pytest_cvaudit.model import Finding, Location, Outcome, Severity, Status
 from pytest_cvaudit.settings import load_settings
@@ -29,7 +29,7 @@ _ABOUT: dict[str, tuple[Callable[[Claim], bool], str]] = {
         "no average precision or precision at k is claimed",
     ),
     "macro": (lambda claim: claim.metric.average == "macro", "no macro average is claimed"),
-    "any": (lambda claim: True, "nothing is claimed"),
+    "any": (bool, "nothing is claimed"),
 }
 _UNREADABLE = "CV002"
 
@@ -130,9 +130,13 @@ def _results(setting: RuleSetting, subject: Subject) -> Iterator[Result]:
         return
     if rule.about is not None:
         concerns, otherwise = _ABOUT[rule.about]
-        if not any(concerns(claim) for claim in experiment.claims):
+        concerned = [one for one in subject.attributions if concerns(one.claim)]
+        if not concerned:
             yield Irrelevant(otherwise)
             return
+        # A rule about a claim that nothing can check has not passed.
+        unknown = (one for one in concerned if one.verdict == UNCHECKABLE)
+        yield from (Unsure(f"'{one.claim}' cannot be checked: {one.reason}") for one in unknown)
     if experiment.evidence < rule.evidence:
         yield Unsure(f"needs {rule.evidence} evidence; the log has {experiment.evidence} only")
         return
@@ -149,8 +153,8 @@ def _finding(setting: RuleSetting, experiment: Experiment, hit: Hit) -> Finding:
         location = Location(experiment.log[0], hit.line)
     claim = str(hit.claim) if hit.claim is not None else None
     return Finding(
-        rule.code, rule.name, severity, rule.confidence, experiment.name, hit.message, rule.tip, location, claim, hit.fold,
-        hit.label, dict(hit.evidence),
+        rule.code, rule.name, severity, rule.confidence, experiment.name, hit.message, rule.tip, location, claim,
+        hit.fold, hit.label, dict(hit.evidence),
     )  # fmt: skip
 
 
@@ -163,6 +167,10 @@ def _suppressed(outcome: Outcome, suppressions: Sequence[Suppression]) -> Outcom
 def _mark(finding: Finding, suppressions: Sequence[Suppression]) -> Finding:
     for one in suppressions:
         names_rule = one.rule in (finding.code, finding.name, f"{finding.code}-{finding.name}")
-        if names_rule and fnmatchcase(finding.experiment, one.experiment) and fnmatchcase(finding.location.path, one.path):
+        if (
+            names_rule
+            and fnmatchcase(finding.experiment, one.experiment)
+            and fnmatchcase(finding.location.path, one.path)
+        ):
             return replace(finding, suppressed=one.reason)
     return finding

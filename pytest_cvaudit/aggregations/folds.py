@@ -23,8 +23,8 @@ def mean(per_fold: PerFold) -> Way:
 
 def mean_filled(per_fold: PerFold, fill: float) -> Way:
     """Average over the folds with undefined ones counted as ``fill``."""
-    return lambda cells: per_fold.each(lambda values: float(np.mean(_filled(values[cells], fill)))) if len(cells) else (
-        UNDEFINED
+    return lambda cells: (
+        per_fold.each(lambda values: float(np.mean(_filled(values[cells], fill)))) if len(cells) else (UNDEFINED)
     )
 
 

@@ -91,10 +91,10 @@ def label_average_table(metric: Metric, tallies: Tallies, protocol: Protocol) ->
                 pooled = "tp_fp" if kind == "mean" else "of_means"
                 ways[f"{pooled}@{name}"] = _pooled(tallies, weights, average, metric.average in ("macro", "micro"))
             if name != "test_union":
-                values = average(*_counts(tallies), weights)
+                each = average(*_counts(tallies), weights)
                 averaged = f"{'avg' if kind == 'mean' else 'avg_of_means'}@{name}"
-                per_fold_of[averaged] = values
-                ways[averaged] = folds.mean(PerFold.exact(values, "no label of the set"))
+                per_fold_of[averaged] = each
+                ways[averaged] = folds.mean(PerFold.exact(each, "no label of the set"))
     ways = dict(sorted(ways.items(), key=lambda item: _order(item[0])))
     recommended = "tp_fp@test" if metric.average == "weighted" else "tp_fp@train"
     shown = per_fold_of[recommended.replace("tp_fp", "avg")]
@@ -137,10 +137,10 @@ def _pooled(tallies: Tallies, weights: Floats, average: Average, membership: boo
     def way(cells: Ints) -> Span:
         if not len(cells):
             return UNDEFINED
-        totals = (part[cells].sum(axis=0, keepdims=True) for part in counts)
+        tp, fp, fn = (part[cells].sum(axis=0, keepdims=True) for part in counts)
         # Membership in any cell's set is membership; frequencies add up.
         pooled = weights[cells].max(axis=0, keepdims=True) if membership else weights[cells].sum(axis=0, keepdims=True)
-        return point(float(average(*totals, pooled)[0]))
+        return point(float(average(tp, fp, fn, pooled)[0]))
 
     return way
 
@@ -159,7 +159,7 @@ def _averages(metric: Metric) -> dict[str, Average]:
         return measures.ratio((weights * np.nan_to_num(each(tp, fp, fn))).sum(axis=-1), weights.sum(axis=-1))
 
     def micro(tp: Floats, fp: Floats, fn: Floats, weights: Floats) -> Floats:
-        return each(*((weights * part).sum(axis=-1) for part in (tp, fp, fn)))
+        return each((weights * tp).sum(axis=-1), (weights * fp).sum(axis=-1), (weights * fn).sum(axis=-1))
 
     def of_means(tp: Floats, fp: Floats, fn: Floats, weights: Floats) -> Floats:
         total = weights.sum(axis=-1)

@@ -37,10 +37,10 @@ def logged_table(metric: Metric, experiment: Experiment) -> MetricTable:
     cells = sorted_cells((*experiment.cells, *(missing.cell for missing in experiment.missing)))
     per_fold = _per_fold(metric.name, experiment, cells)
     ranking = metric.family == "ranking" and metric.name not in _LINEAR
-    recommended = "avg" if ranking else {"f": "tp_fp"}.get("f" if metric.is_f else "", _pooled_name(metric))
+    recommended = "avg" if ranking else _pooled_name(metric)
     ways: dict[str, Way] = {}
     if not ranking:
-        ways[recommended] = lambda cells: UNDEFINED
+        ways[recommended] = _unknown
     sizes = _sizes(experiment, cells)
     if metric.name in _LINEAR and sizes is not None:
         ways[recommended] = folds.mean_weighted(per_fold, sizes)
@@ -52,14 +52,20 @@ def logged_table(metric: Metric, experiment: Experiment) -> MetricTable:
     if sizes is not None:
         ways["avg_weighted"] = folds.mean_weighted(per_fold, sizes)
     if ranking:
-        ways["merge"] = lambda cells: UNDEFINED
+        ways["merge"] = _unknown
     needs = {recommended: _NEEDS_COUNTS} if not ranking else {"merge": _NEEDS_SCORES}
     values = evaluate(ways, per_fold, cells, needs=needs)
     families = one_family if metric.name in _LINEAR else stem
     return MetricTable(metric, recommended, mark_aliases(values, families), per_fold, cells)
 
 
+def _unknown(_: Ints) -> Span:
+    return UNDEFINED
+
+
 def _pooled_name(metric: Metric) -> str:
+    if metric.is_f:
+        return "tp_fp"
     if metric.family == "labels":
         return "tp_fp@test" if metric.average == "weighted" else "tp_fp@train"
     return "pooled"
@@ -71,7 +77,7 @@ def _logged(experiment: Experiment) -> set[str]:
 
 def _per_fold(name: str, experiment: Experiment, cells: tuple[Cell, ...]) -> PerFold:
     assert experiment.scores is not None
-    spans = {cell: UNDEFINED for cell in cells}
+    spans = dict.fromkeys(cells, UNDEFINED)
     for cell, printed in zip(experiment.scores.cells, experiment.scores.values[name], strict=True):
         if printed is not None:
             spans[cell] = Span(printed.value, printed.rounded.low, printed.rounded.high)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 def ratio(numerator: ArrayLike, denominator: ArrayLike) -> Floats:
     """Divide elementwise; 0/0 and x/0 are undefined."""
     top, bottom = np.broadcast_arrays(np.asarray(numerator, np.float64), np.asarray(denominator, np.float64))
-    return np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom != 0)
+    out: Floats = np.full(top.shape, np.nan)
+    np.divide(top, bottom, out=out, where=bottom != 0)
+    return out
 
 
 def precision(tp: ArrayLike, fp: ArrayLike) -> Floats:

@@ -90,8 +90,10 @@ def _f_table(metric: Metric, tallies: Tallies, counts: _Label, label: int) -> Me
     both = ~np.isnan(precision) & ~np.isnan(recall)
 
     def of_means(cells: Ints, fill: float) -> Span:
-        means = (float(np.mean(np.where(np.isnan(rate[cells]), fill, rate[cells]))) for rate in (precision, recall))
-        return point(float(measures.f_of(*means, beta)))
+        mean_precision, mean_recall = (
+            float(np.mean(np.where(np.isnan(rate[cells]), fill, rate[cells]))) for rate in (precision, recall)
+        )
+        return point(float(measures.f_of(mean_precision, mean_recall, beta)))
 
     def totals(cells: Ints) -> Span:
         total = _totals(counts, cells)
@@ -145,7 +147,10 @@ def _whole(name: str, tallies: Tallies) -> tuple[Callable[[Counts, Ints], float]
     known: dict[str, tuple[Callable[[Counts, Ints], float], str]] = {
         "accuracy": (accuracy, "no instances"),
         "error": (lambda counts, cells: 1 - accuracy(counts, cells), "no instances"),
-        "mcc": (lambda counts, cells: float(measures.mcc(*margins(counts, cells))), "one true or one predicted class only"),
+        "mcc": (
+            lambda counts, cells: float(measures.mcc(*margins(counts, cells))),
+            "one true or one predicted class only",
+        ),
         "kappa": (lambda counts, cells: float(measures.kappa(*margins(counts, cells))), "one class only"),
         "balanced_accuracy": (
             lambda counts, cells: _recalls(counts, cells, lambda rates: float(np.mean(rates[occurring]))),

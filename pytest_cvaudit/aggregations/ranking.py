@@ -56,6 +56,7 @@ def ranking_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
     if metric.name != "auc":
         del ways["avg_half"]
     if linear:
+        del ways["avg_zero"]
         ways = {pooled: ways.pop(pooled), **ways}
     values = mark_aliases(evaluate(ways, per_fold, tallies.cells), one_family if linear else stem)
     return MetricTable(metric, pooled if linear else "avg", values, per_fold, tallies.cells, tallies.labels[label])

@@ -103,7 +103,9 @@ class Aggregates:
     def _need_counts(self, wanted: Metric) -> tuple[Tallies, Protocol]:
         tallies = self.tallies
         if tallies is None or tallies.counts is None:
-            raise NotComputable(f"no predicted labels are logged, which {wanted.name} needs; log them or set `threshold:`")
+            raise NotComputable(
+                f"no predicted labels are logged, which {wanted.name} needs; log them or set `threshold:`"
+            )
         return tallies, self.experiment.protocol
 
     def _need_single_label(self, wanted: Metric) -> Tallies:
@@ -124,5 +126,9 @@ class Aggregates:
         shown = ", ".join(f"'{name}'" for name in tallies.labels[:6]) + (" …" if len(tallies.labels) > 6 else "")
         if label is not None:
             raise NotComputable(f"label '{label}' is not in the log; labels are {shown}")
-        how = "set `positive:`" if len(tallies.labels) == 2 else f"set `positive:`, name a `label:` or claim macro_{wanted.name}"
+        how = (
+            "set `positive:`"
+            if len(tallies.labels) == 2
+            else f"set `positive:`, name a `label:` or claim macro_{wanted.name}"
+        )
         raise NotComputable(f"which label is positive? labels are {shown}; {how}")

@@ -61,7 +61,7 @@ class PerFold:
 
 @dataclass(frozen=True)
 class Value:
-    """The outcome of one aggregation: defined (value, low, high), undefined, or unknown for want of evidence (reason)."""
+    """What one aggregation gives: a value in its interval, or a reason: undefined, or unknown for want of evidence."""
 
     value: float | None
     low: float = float("nan")

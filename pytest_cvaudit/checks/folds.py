@@ -35,7 +35,14 @@ def _per_fold(tallies: Tallies, mask: Mask, what: str, severity: Severity | None
     label = None if tallies.positive is None else tallies.labels[tallies.positive]
     share = {"folds": names, "of": len(tallies.cells)}
     if len(names) > _MANY:
-        yield Hit(f"{len(names)} of {len(tallies.cells)} folds ({name_folds(names)}) {what}", None, None, label, share, severity)
+        yield Hit(
+            f"{len(names)} of {len(tallies.cells)} folds ({name_folds(names)}) {what}",
+            None,
+            None,
+            label,
+            share,
+            severity,
+        )
         return
     for name, index in zip(names, np.flatnonzero(mask), strict=True):
         message = f"{name} ({int(tallies.n[index])} instances) {what.replace('have ', 'has ')}"
@@ -51,8 +58,10 @@ def _per_label(tallies: Tallies, absent: Mask, what: str, severity: Severity) ->
         return
     for index in labels:
         folds = _named(tallies, absent[:, index])
-        which = f"any of the {len(tallies.cells)} folds" if len(folds) == len(tallies.cells) else (
-            f"{len(folds)} of {len(tallies.cells)} folds ({name_folds(folds)})"
+        which = (
+            f"any of the {len(tallies.cells)} folds"
+            if len(folds) == len(tallies.cells)
+            else (f"{len(folds)} of {len(tallies.cells)} folds ({name_folds(folds)})")
         )
         name = tallies.labels[index]
         yield Hit(f"label '{name}' {what} {which}", None, None, name, {"folds": folds}, severity)

@@ -38,5 +38,10 @@ def macro_test_labels(attributions: tuple[Attribution, ...]) -> Iterator[Result]
             f"tp_fp@train is {best.value:.6f} and would print {claim.printed.show(best.value)}: a difference of "
             f"{value - best.value:+.4f}"
         )
-        evidence = {"aggregation": name, "matches": list(attribution.matches), "value": value, "tp_fp@train": best.value}
+        evidence = {
+            "aggregation": name,
+            "matches": list(attribution.matches),
+            "value": value,
+            "tp_fp@train": best.value,
+        }
         yield Hit(message, claim, evidence={**evidence, "difference": value - best.value})

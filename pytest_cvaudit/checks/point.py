@@ -19,9 +19,9 @@ _RULES = {
     "CV203": ("avg_skip", "pr_re_skip", "avg_nan"),
 }
 _BIAS = {
-    "CV201": "the mean of per-fold F is biased low when positives are few",
-    "CV202": "the F of mean precision and mean recall is usually too high",
-    "CV203": "leaving out folds where precision or recall is undefined drops the hard ones: too high",
+    "CV201": "The mean of per-fold F is biased low when positives are few",
+    "CV202": "The F of mean precision and mean recall is usually too high",
+    "CV203": "Leaving out folds where precision or recall is undefined drops the hard ones: too high",
 }
 
 
@@ -55,7 +55,7 @@ def _hit(code: str, attribution: Attribution, mine: list[str], right: float) -> 
     others = f" (or {', '.join(mine[1:])})" if mine[1:] else ""
     message = (
         f"'{claim}' is {mine[0]}{others}, {value:.6f}; tp_fp, from the totals, is {right:.6f} and would print "
-        f"{claim.printed.show(right)}: a difference of {value - right:+.4f}. {_BIAS[code].capitalize()}"
+        f"{claim.printed.show(right)}: a difference of {value - right:+.4f}. {_BIAS[code]}"
     )
     declared = Severity.WARNING if claim.aggregation in attribution.matches else None
     evidence = {"aggregation": mine[0], "value": value, "tp_fp": right, "difference": value - right}

@@ -73,6 +73,8 @@ class Subject:
 def run(function: Check, subject: Subject, parameters: Mapping[str, Any]) -> list[Result]:
     """Call a check with what its positional parameters name and with the rule's parameters as keywords."""
     asked = [
-        name for name, parameter in signature(function).parameters.items() if parameter.kind is not Parameter.KEYWORD_ONLY
+        name
+        for name, parameter in signature(function).parameters.items()
+        if parameter.kind is not Parameter.KEYWORD_ONLY
     ]
     return list(function(*(getattr(subject, name) for name in asked), **parameters))

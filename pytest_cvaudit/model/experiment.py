@@ -62,8 +62,8 @@ def sorted_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 class Predictions:
     """A row per tested instance: its cell, its true label and what was predicted, as codes into ``labels``.
 
-    Single-label logs have ``truth`` and ``predicted``; multi-label logs have ``gold`` and ``predicted_sets``, which count how
-    often each label was listed. ``scores`` maps a label to the scores that speak for it (high = that label).
+    Single-label logs have ``truth`` and ``predicted``; multi-label logs have ``gold`` and ``predicted_sets``, which count
+    how often each label was listed. ``scores`` maps a label to the scores that speak for it (high = that label).
     """
 
     cells: tuple[Cell, ...]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import TYPE_CHECKING, Any
 
-from pytest_cvaudit.model.experiment import Location
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from pytest_cvaudit.model.experiment import Location
 
 
 class Severity(IntEnum):

@@ -79,8 +79,10 @@ class Printed:
     def truncated(self) -> Interval:
         """The numbers that print so when the further digits are cut off."""
         value = self.digits * self.scale
-        return Interval(float(value), float(value + self.unit)) if value >= 0 else Interval(
-            float(value - self.unit), float(value)
+        return (
+            Interval(float(value), float(value + self.unit))
+            if value >= 0
+            else Interval(float(value - self.unit), float(value))
         )
 
     def show(self, value: float) -> str:

@@ -57,5 +57,10 @@ def test_card_is_complete_and_named_as_its_file(rule):
 
 
 def test_failing_cases_say_what_they_must_say():
-    silent = [f"{rule.code} {case['name']}" for rule in RULES.values() for case in rule.cases if case["outcome"] == "failed" and not case.get("says")]
+    silent = [
+        f"{rule.code} {case['name']}"
+        for rule in RULES.values()
+        for case in rule.cases
+        if case["outcome"] == "failed" and not case.get("says")
+    ]
     assert not silent

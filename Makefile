@@ -1,0 +1,50 @@
+# Every target builds the virtual environment it needs; only Python >= 3.11, git and make have to be there.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: demo test check bench clean
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-cvaudit needs Python 3.11 or newer; set PYTHON=")'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.package: $(VENV)/bin/python pyproject.toml
+	@echo "installing the package into $(VENV) ..."
+	@$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/bin/python pyproject.toml
+	@echo "installing the package and its test tools into $(VENV) ..."
+	@$(PIP) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	@echo "installing the package and its development tools into $(VENV) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@
+
+demo: $(VENV)/.package  ## a failing audit of a real-looking experiment, and its right numbers
+	@echo; echo '$$ pytest --cvaudit examples'
+	@$(BIN)/python -m pytest --cvaudit -p no:cacheprovider examples; status=$$?; \
+	if [ $$status -eq 1 ]; then echo; echo 'The audit failed, as it should: the claimed numbers are not what the folds give.'; \
+	else echo "demo: expected a failing audit (exit 1), got exit $$status"; exit 1; fi
+	@echo; echo '$$ cvaudit report examples'
+	@$(BIN)/cvaudit report --exit-zero examples
+	@echo 'The right numbers stand under "recommended"; `cvaudit explain CV201` says why.'
+
+test: $(VENV)/.test  ## all tests but the slow studies
+	@$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.dev  ## format, lint, types and import layers
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+bench: $(VENV)/.test  ## speed of the tallies as ratios to one sort and to scikit-learn
+	@$(BIN)/python benchmarks/bench_tallies.py
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,0 +1,104 @@
+"""From what a manifest says to experiments with their logs read."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.errors import InputError, suggestion
+from pytest_cvaudit.manifest.files import shown
+from pytest_cvaudit.manifest.nodes import problem
+from pytest_cvaudit.manifest.spec import ClaimSpec, ExperimentSpec, LogSource
+from pytest_cvaudit.model import Claim, Experiment, Location, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pytest_cvaudit.manifest.spec import Manifest
+    from pytest_cvaudit.readers import Log
+
+_PARTS_SHOWN = 5
+_COMPRESSED = re.compile(r"\.(gz|bz2|xz)$", re.IGNORECASE)
+
+
+def experiments(manifest: Manifest) -> list[Experiment]:
+    """Read the logs of a manifest; one that cannot be read becomes an experiment with a problem."""
+    found = [experiment for spec in manifest.experiments for experiment in _read(spec)]
+    _check_comparisons(manifest, {experiment.name for experiment in found})
+    return found
+
+
+def experiment_from_log(
+    path: Path,
+    *,
+    claims: Sequence[str] = (),
+    protocol: Protocol | None = None,
+    columns: Mapping[str, str] | None = None,
+    by: Sequence[str] = (),
+    select: Mapping[str, str] | None = None,
+    threshold: float | None = None,
+    separator: str | None = None,
+) -> list[Experiment]:
+    """Read a log without a manifest, as the command line gives it; the experiment is called after the file."""
+    location = Location(shown(path))
+    source = LogSource(
+        paths=(str(path),), columns=columns or {}, by=tuple(by), select=select or {}, threshold=threshold,
+        separator=separator, location=location,
+    )  # fmt: skip
+    parsed = tuple(ClaimSpec(Claim.parse(text)) for text in claims)
+    name = _COMPRESSED.sub("", path.absolute().name)
+    return _read(ExperimentSpec(Path(name).stem, source, protocol or Protocol(), parsed, location))
+
+
+def _read(spec: ExperimentSpec) -> list[Experiment]:
+    claims = tuple(entry.claim for entry in spec.claims)
+    if spec.log is None:
+        return [Experiment(spec.name, spec.protocol, claims, location=spec.location)]
+    # Reading needs pandas; a manifest alone must not.
+    from pytest_cvaudit.readers import LogSpec, read_log
+
+    try:
+        logs = read_log(LogSpec(**vars(spec.log)), spec.protocol)
+    except InputError as error:
+        found = error.at(spec.log.location.path, spec.log.location.line)
+        return [Experiment(spec.name, spec.protocol, claims, location=spec.location, problem=found)]
+    if not spec.log.by:
+        return [_experiment(spec, spec.name, claims, log) for log in logs.values()]
+    parts = {"/".join(values): log for values, log in logs.items()}
+    _check_parts(spec, parts)
+    return [
+        _experiment(spec, f"{spec.name}/{part}", (entry.claim for entry in spec.claims if entry.part == part), log)
+        for part, log in parts.items()
+    ]
+
+
+def _experiment(spec: ExperimentSpec, name: str, claims: Iterable[Claim], log: Log) -> Experiment:
+    return Experiment(
+        name, spec.protocol, tuple(claims), predictions=log.predictions, counts=log.counts, scores=log.scores,
+        missing=log.missing, location=spec.location, log=log.files,
+    )  # fmt: skip
+
+
+def _check_parts(spec: ExperimentSpec, parts: Iterable[str]) -> None:
+    names = sorted(parts)
+    listed = ", ".join(names[:_PARTS_SHOWN]) + (", ..." if len(names) > _PARTS_SHOWN else "")
+    for entry in spec.claims:
+        if entry.part in names:
+            continue
+        if entry.part is None:
+            message = f"claim '{entry.claim}' does not say which part of '{spec.name}' it is about; add 'for': {listed}"
+        else:
+            hint = suggestion(entry.part, names) or f" (it has {listed})"
+            message = f"'{spec.name}' has no part '{entry.part}'{hint}"
+        raise problem(message, spec.location.path, entry.claim.line)
+
+
+def _check_comparisons(manifest: Manifest, names: set[str]) -> None:
+    known = names | {spec.name for spec in manifest.experiments}
+    for comparison in manifest.comparisons:
+        for name in (comparison.better, comparison.than):
+            # A split experiment keeps its own name only if its log could not be read: then nobody knows its parts.
+            if name not in known and not any(name.startswith(f"{whole}/") for whole in names):
+                message = f"a comparison names no experiment: '{name}'{suggestion(name, names)}"
+                raise problem(message, manifest.path, comparison.location.line)
