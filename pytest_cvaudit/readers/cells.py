@@ -1,0 +1,93 @@
+"""Cells: which repeat and fold each row belongs to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pytest_cvaudit.model import Cell, sorted_cells
+from pytest_cvaudit.readers.table import is_blank, listing, without_point_zero
+
+if TYPE_CHECKING:
+    from pytest_cvaudit.model.experiment import Codes
+    from pytest_cvaudit.readers.roles import Roles
+    from pytest_cvaudit.readers.table import Table
+
+#: Values of a column named "split" that are no folds.
+_SUBSETS = frozenset({"train", "training", "test", "testing", "val", "valid", "validation", "dev", "holdout"})
+#: Rows below the folds of a table that sum them up.
+_SUMMARIES = frozenset(["mean", "avg", "average", "median", "std", "sd", "stdev", "total", "sum", "overall", "all"])
+
+
+def find_cells(table: Table, roles: Roles) -> tuple[tuple[Cell, ...], Codes]:
+    """Return the cells in order, and for each row the code of its cell."""
+    fold = _folds(table, roles)
+    repeat = _repeats(table, roles)
+    key = fold.codes.astype(np.int64)
+    if repeat is not None:
+        key = key * len(repeat.categories) + repeat.codes
+    codes, keys = pd.factorize(key)
+    width = 1 if repeat is None else len(repeat.categories)
+    found = [
+        Cell(str(fold.categories[at // width]), "0" if repeat is None else str(repeat.categories[at % width]))
+        for at in keys.tolist()
+    ]
+    cells = sorted_cells(found)
+    position = {cell: i for i, cell in enumerate(cells)}
+    order = np.array([position[cell] for cell in found], dtype=np.min_scalar_type(-max(len(found), 1)))
+    return cells, order[codes]
+
+
+def fold_rows(table: Table, roles: Roles) -> Table:
+    """Leave out the rows of a table of results that are no folds: means and totals, and those without a fold."""
+    fold = _fold_column(table, roles)
+    other = [i for i, text in enumerate(fold.categories) if is_blank(text) or text.lower() in _SUMMARIES]
+    if not other:
+        return table
+    rows = np.flatnonzero(~np.isin(fold.codes, other))
+    if not len(rows):
+        raise table.error(f"no row has a fold: column '{roles.find('fold')}' has {listing(fold.categories)}")
+    return table.take(rows)
+
+
+def _fold_column(table: Table, roles: Roles) -> pd.Categorical:
+    name = roles.find("fold")
+    if name is not None:
+        column = without_point_zero(table.text(name))
+        subsets = [text for text in column.categories if text.lower() in _SUBSETS]
+        if "fold" not in roles.given and subsets:
+            raise table.error(
+                f"column '{name}' has {listing(subsets)}, which are no folds; name the fold column with"
+                f" columns: {{fold: NAME}} and keep the test rows with select: {{{name}: test}} ({table.seen()})"
+            )
+        return column
+    if roles.fold_of_paths is None:
+        raise table.error(
+            "no fold column; say which it is with columns: {fold: NAME}, or log a file or directory per fold"
+            f" ({table.seen()})"
+        )
+    return table.text(roles.fold_of_paths)
+
+
+def _folds(table: Table, roles: Roles) -> pd.Categorical:
+    column = _fold_column(table, roles)
+    _refuse_blank(table, column, "fold")
+    return column
+
+
+def _repeats(table: Table, roles: Roles) -> pd.Categorical | None:
+    name = roles.find("repeat")
+    if name is None:
+        return None
+    column = without_point_zero(table.text(name))
+    _refuse_blank(table, column, "repeat")
+    return column
+
+
+def _refuse_blank(table: Table, column: pd.Categorical, what: str) -> None:
+    blank = [i for i, text in enumerate(column.categories) if is_blank(text)]
+    if blank:
+        row = int(np.isin(column.codes, blank).argmax())
+        raise table.error(f"the {what} is blank; every row needs one", row)

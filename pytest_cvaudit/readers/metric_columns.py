@@ -1,0 +1,81 @@
+"""Which columns hold which metric: one column each, one per split, or a column of names beside a column of values."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.model import Printed, find_metric
+from pytest_cvaudit.model.metrics import normalise
+from pytest_cvaudit.readers.reasons import is_empty
+
+if TYPE_CHECKING:
+    from pytest_cvaudit.model import Metric
+    from pytest_cvaudit.readers.roles import Roles
+    from pytest_cvaudit.readers.table import Table
+
+_PREFIX = re.compile(r"^(?:test|eval|val|validation)_")
+_SUMMARY = re.compile(r"^(?:mean|std|sd|avg|rank|train)_")
+_SPLIT = re.compile(r"^split(\d+)_test_(.+)$")
+
+
+def metric_of(name: str) -> Metric | None:
+    """Return the metric that a column or a log entry is named after, or nothing."""
+    text = normalise(name)
+    bare = _PREFIX.sub("", text)
+    if _SUMMARY.match(text) or _SUMMARY.match(bare):
+        return None
+    return find_metric(bare) or find_metric(bare.removesuffix("_score"))
+
+
+def key(metric: Metric) -> str:
+    """Return the name under which values of a metric are kept."""
+    return metric.name if metric.k is None else f"precision_at_{metric.k}"
+
+
+def wide_columns(table: Table, roles: Roles) -> dict[str, str]:
+    """Return the column of each metric that has one."""
+    found: dict[str, list[str]] = {}
+    for role, name in roles.given.items():
+        if (metric := find_metric(role)) is not None and role not in ("n", "p"):
+            found[key(metric)] = [name]
+    given = set(found)
+    for name in roles.free:
+        metric = metric_of(name)
+        if metric is not None and key(metric) not in given and not (metric.name == "error" and _is_text(table, name)):
+            found.setdefault(key(metric), []).append(name)
+    return {metric: roles.one(metric, names) or "" for metric, names in found.items()}
+
+
+def _is_text(table: Table, name: str) -> bool:
+    return any(not is_empty(str(text)) and parsed(str(text)) is None for text in table.text(name).categories)
+
+
+def parsed(text: str) -> Printed | None:
+    """Return the printed number that a cell holds, or nothing."""
+    try:
+        return Printed.parse(text)
+    except InputError:
+        return None
+
+
+def has_splits(table: Table) -> bool:
+    """Tell whether the table is in the manner of scikit-learn's ``cv_results_``."""
+    return any(_SPLIT.match(name) for name in table.columns)
+
+
+def split_columns(table: Table, roles: Roles) -> dict[str, dict[str, str]]:
+    """Return metric → split → column of a table in the manner of scikit-learn's ``cv_results_``."""
+    found: dict[str, dict[str, str]] = {}
+    unnamed: list[str] = []
+    for name in table.columns:
+        if match := _SPLIT.match(name):
+            metric = metric_of(roles.metric_name or "") if match[2] == "score" else metric_of(match[2])
+            if metric is not None:
+                found.setdefault(key(metric), {})[match[1]] = name
+            elif match[2] == "score":
+                unnamed.append(name)
+    if unnamed and not found:
+        raise table.error(f"column '{unnamed[0]}' does not say of what; name it with columns: {{metric: accuracy}}")
+    return found

@@ -1,0 +1,97 @@
+"""From what a manifest names to files, and from files to the folds that their names tell."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.model.labels import label_order
+from pytest_cvaudit.readers.formats import READERS, is_known
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from pytest_cvaudit.readers.spec import LogSpec
+
+#: Columns made of the paths of several files: the name of the directory, and of the file without its suffix.
+DIRECTORY, FILE = "directory", "file"
+
+_NUMBER = re.compile(r"\d+")
+
+
+def find_files(spec: LogSpec) -> list[Path]:
+    """Return the files that a log names, each once, in the order that a person would number them."""
+    found: dict[Path, None] = {}
+    for pattern in spec.paths:
+        files = _matches(spec.base, pattern)
+        if not files:
+            what = (
+                f"no file of a known kind ({', '.join(READERS)}) in"
+                if (spec.base / pattern).is_dir()
+                else "no file matches"
+            )
+            raise InputError(f"{what} '{pattern}' in {show(spec.base)}", spec.location.path, spec.location.line)
+        found.update(dict.fromkeys(files))
+    if not found:
+        raise InputError("the log names no file", spec.location.path, spec.location.line)
+    return list(found)
+
+
+def _matches(base: Path, pattern: str) -> list[Path]:
+    whole = base / pattern
+    if whole.is_file():
+        return [whole]
+    if whole.is_dir():
+        return _in_directory(whole)
+    found = glob.glob(pattern, root_dir=base, recursive=True)  # noqa: PTH207 (Path.glob refuses absolute patterns)
+    matches = _sorted(base / match for match in found)
+    files = [match for match in matches if match.is_file()]
+    return files or [file for match in matches for file in _in_directory(match)]
+
+
+def _in_directory(directory: Path) -> list[Path]:
+    here = [path for path in _sorted(directory.iterdir()) if _is_log(path)]
+    return here or [
+        path for sub in _sorted(directory.iterdir()) if sub.is_dir() for path in _sorted(sub.iterdir()) if _is_log(path)
+    ]
+
+
+def _is_log(path: Path) -> bool:
+    return path.is_file() and is_known(path) and not path.name.startswith(".")
+
+
+def _sorted(paths: Iterable[Path]) -> list[Path]:
+    return sorted(paths, key=lambda path: [label_order(part) for part in path.parts])
+
+
+def show(path: Path) -> str:
+    """Write a path as the user would: relative to the working directory if it lies below it."""
+    relative = os.path.relpath(path)
+    return str(path) if relative.startswith("..") else relative
+
+
+def path_columns(paths: Sequence[Path]) -> dict[str, list[str]]:
+    """Return what the paths of several files tell, as columns that a user may name."""
+    if len(paths) < 2:
+        return {}
+    return {DIRECTORY: [path.parent.name for path in paths], FILE: [path.name.split(".")[0] for path in paths]}
+
+
+def fold_of_paths(paths: Sequence[Path]) -> str | None:
+    """Return which of these columns is the fold, if one can be nothing else."""
+    if len(paths) < 2:
+        return None
+    if len({path.name for path in paths}) == 1:
+        return DIRECTORY if len({path.parent.name for path in paths}) == len(paths) else None
+    if len({(path.parent, _NUMBER.sub("#", path.name)) for path in paths}) == 1 and _one_number_differs(paths):
+        return FILE
+    return None
+
+
+def _one_number_differs(paths: Sequence[Path]) -> bool:
+    numbers = zip(*(_NUMBER.findall(path.name) for path in paths), strict=True)
+    return sum(len(set(number)) > 1 for number in numbers) == 1

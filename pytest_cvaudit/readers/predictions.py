@@ -1,0 +1,121 @@
+"""Logs with a row per tested instance: its true label, the predicted one, and scores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from pytest_cvaudit.model import Predictions
+from pytest_cvaudit.model.labels import sorted_labels
+from pytest_cvaudit.readers.cells import find_cells
+from pytest_cvaudit.readers.multilabel import label_counts
+from pytest_cvaudit.readers.prediction_columns import labels_of
+from pytest_cvaudit.readers.repeated import refuse_mixture, refuse_repeated
+from pytest_cvaudit.readers.table import is_blank, listing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_cvaudit.model.experiment import Codes, Floats
+    from pytest_cvaudit.readers.prediction_columns import PredictionColumns
+    from pytest_cvaudit.readers.roles import Roles
+    from pytest_cvaudit.readers.table import Objects, Table
+
+
+def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, threshold: float | None) -> Predictions:
+    """Read the rows of a part."""
+    cells, cell = find_cells(table, roles)
+    refuse_mixture(table, roles, cells, cell)
+    names = [name for name in (columns.truth, columns.predicted) if name is not None]
+    known = {*labels_of([table.names(name) for name in names], columns.parse), *(columns.protocol.labels or ())}
+    positive = columns.positive(known)
+    labels = sorted_labels([*known, *columns.class_scores, *([positive] if positive is not None else [])])
+    if columns.parse is not None:
+        gold, *sets = (label_counts(table.names(name), columns.parse, labels) for name in names)
+        scores = _scores(table, columns, labels, positive)
+        found = Predictions(cells, cell, labels, gold=gold, predicted_sets=sets[0] if sets else None, scores=scores)
+    else:
+        truth, *guesses = (_codes(table, name, labels) for name in names)
+        scores = _scores(table, columns, labels, positive)
+        if guesses and columns.score is not None and positive is not None and scores:
+            _refuse_confidence(table, columns.score, scores[positive], guesses[0] == labels.index(positive))
+        predicted = guesses[0] if guesses else _by_threshold(table, scores, labels, positive, threshold)
+        found = Predictions(cells, cell, labels, truth, predicted, scores=scores)
+    if columns.predicted is None and not scores:
+        raise table.error(
+            f"one column of scores cannot speak for {listing(labels)}; log predicted labels or a score each"
+        )
+    return replace(found, ids=_ids(table, roles, columns, cell))
+
+
+def _ids(table: Table, roles: Roles, columns: PredictionColumns, cell: Codes) -> Objects | None:
+    name = roles.optional("id")
+    if name is None:
+        return None
+    ids = table.strings(name)
+    used = [name, columns.truth, columns.predicted, columns.score, *columns.class_scores.values()]
+    others = {*table.columns, *table.of_paths}.difference(used, roles.used("fold", "repeat"))
+    if others:
+        codes, distinct = pd.factorize(ids)
+        key = cell.astype(np.int64) * max(len(distinct), 1) + codes
+        known = [column for column in used if column is not None]
+        refuse_repeated(table, roles, key, known, lambda row: f"{name} '{ids[row]}' in the same fold", for_sure=False)
+    return ids
+
+
+def _codes(table: Table, name: str, labels: tuple[str, ...]) -> Codes:
+    column = table.names(name)
+    position = {label: i for i, label in enumerate(labels)}
+    kind = np.min_scalar_type(-max(len(labels), 1))
+    codes: Codes = np.array([position.get(str(text), -1) for text in column.categories], dtype=kind)[column.codes]
+    if any(is_blank(str(text)) for text in column.categories):
+        raise table.error(f"column '{name}' is blank; every row needs a label", int((codes < 0).argmax()))
+    return codes
+
+
+def _scores(
+    table: Table, columns: PredictionColumns, labels: tuple[str, ...], positive: str | None
+) -> Mapping[str, Floats]:
+    if columns.score is None:
+        return {label: _finite(table, name) for label, name in columns.class_scores.items()}
+    if len(labels) > 2 or columns.parse is not None:
+        return {}
+    if positive is None:
+        raise table.error(
+            f"column '{columns.score}' is one score for {listing(labels)}; say for which with positive: {labels[-1]}"
+        )
+    return {positive: _finite(table, columns.score)}
+
+
+def _finite(table: Table, name: str) -> Floats:
+    values = table.numbers(name)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        row = int(bad.argmax())
+        what = "blank or not a number" if np.isnan(values[row]) else "infinite"
+        raise table.error(f"the score in column '{name}' is {what}; every row needs one", row)
+    return values
+
+
+def _by_threshold(
+    table: Table, scores: Mapping[str, Floats], labels: tuple[str, ...], positive: str | None, threshold: float | None
+) -> Codes | None:
+    if threshold is None:
+        return None
+    if positive is None or positive not in scores or len(labels) > 2:
+        raise table.error(f"threshold: needs two labels and a score for the positive one; labels are {listing(labels)}")
+    at = labels.index(positive)
+    codes: Codes = np.where(scores[positive] >= threshold, at, 1 - at).astype(np.int8)
+    return codes
+
+
+def _refuse_confidence(table: Table, name: str, scores: Floats, positive: np.ndarray) -> None:
+    """Refuse a column that is the probability of whatever was predicted: it ranks nothing."""
+    if positive.any() and not positive.all() and scores.min() >= 0.5 and scores.max() <= 1:
+        raise table.error(
+            f"column '{name}' is never below 0.5, so it seems to be the probability of the predicted label, not of the"
+            f" positive one; log the latter, or say whose it is with columns: {{score_<label>: {name}}}"
+        )

@@ -1,0 +1,45 @@
+"""What a log is asked to be, and what it turned out to hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.model import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pytest_cvaudit.model import FoldCounts, FoldScores, MissingFold, Predictions
+
+
+@dataclass(frozen=True)
+class LogSpec:
+    """Where the folds of an experiment are logged, and what its columns mean where their names do not tell.
+
+    ``columns`` maps roles to column names; ``by`` names the columns that tell several experiments in one table apart,
+    ``select`` keeps only the rows with these values; ``threshold`` turns scores into labels where no labels are logged.
+    ``location`` is where the log is named; for an inline ``table``, the line above its header.
+    """
+
+    paths: tuple[str, ...] = ()
+    base: Path = field(default_factory=Path)
+    table: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+    select: Mapping[str, str] = field(default_factory=dict)
+    threshold: float | None = None
+    separator: str | None = None
+    location: Location = field(default_factory=lambda: Location("<log>"))
+
+
+@dataclass(frozen=True)
+class Log:
+    """The evidence in a log, the folds it mentions without a result, and the files it was read from."""
+
+    predictions: Predictions | None = None
+    counts: FoldCounts | None = None
+    scores: FoldScores | None = None
+    missing: tuple[MissingFold, ...] = ()
+    files: tuple[str, ...] = ()
