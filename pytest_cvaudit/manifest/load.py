@@ -105,6 +105,8 @@ class _Loader:
             frequencies=frequencies,
             calibrated=_truth(node, "calibrated"),
             group=_text(node, "group"),
+            k=_count(node, "k"),
+            none=_text(node, "none"),
         )
 
     def claim(self, node: Node, where: str | None, by: tuple[str, ...]) -> ClaimSpec:

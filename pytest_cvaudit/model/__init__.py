@@ -11,6 +11,7 @@ from pytest_cvaudit.model.experiment import (
     MissingFold,
     Predictions,
     Protocol,
+    TrainingRows,
     sorted_cells,
 )
 from pytest_cvaudit.model.metrics import Metric, find_metric, metric
@@ -19,6 +20,6 @@ from pytest_cvaudit.model.printed import Interval, Printed
 
 __all__ = [
     "Cell", "Claim", "Evidence", "Experiment", "Finding", "FoldCounts", "FoldScores", "Interval", "Location", "Metric",
-    "MissingFold", "Outcome", "Predictions", "Printed", "Protocol", "Severity", "Status", "find_metric", "metric",
-    "sorted_cells",
+    "MissingFold", "Outcome", "Predictions", "Printed", "Protocol", "Severity", "Status", "TrainingRows", "find_metric",
+    "metric", "sorted_cells",
 ]  # fmt: skip

@@ -50,7 +50,7 @@ class Cell:
 
 def _natural(name: str) -> tuple[tuple[int, int, str], ...]:
     parts = re.split(r"(\d+)", name)
-    return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts if part)
+    return tuple((0, int(part), "") if part.isdecimal() else (1, 0, part) for part in parts if part)
 
 
 def sorted_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
@@ -62,8 +62,8 @@ def sorted_cells(cells: Iterable[Cell]) -> tuple[Cell, ...]:
 class Predictions:
     """A row per tested instance: its cell, its true label and what was predicted, as codes into ``labels``.
 
-    Single-label logs have ``truth`` and ``predicted``; multi-label logs have ``gold`` and ``predicted_sets``, which count
-    how often each label was listed. ``scores`` maps a label to the scores that speak for it (high = that label).
+    Single-label logs have ``truth`` and ``predicted``; multi-label logs have ``gold`` and ``predicted_sets``, which
+    count how often each label was listed. ``scores`` maps a label to the scores that speak for it (high = that label).
     """
 
     cells: tuple[Cell, ...]
@@ -75,6 +75,16 @@ class Predictions:
     predicted_sets: NDArray[np.uint8] | None = None
     scores: Mapping[str, Floats] = field(default_factory=dict)
     ids: NDArray[np.object_] | None = None
+    hashes: NDArray[np.object_] | None = None
+    training: TrainingRows | None = None
+
+
+@dataclass(frozen=True)
+class TrainingRows:
+    """The logged training rows: the cell whose model saw them, and their id (or feature hash, where there is no id)."""
+
+    cell: Codes
+    marks: NDArray[np.object_]
 
 
 @dataclass(frozen=True)
@@ -124,6 +134,8 @@ class Protocol:
     frequencies: Mapping[str, float] | None = None
     calibrated: bool | None = None
     group: str | None = None
+    k: int | None = None
+    none: str | None = None
 
 
 @dataclass(frozen=True)

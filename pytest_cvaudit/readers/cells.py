@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from pytest_cvaudit.readers.roles import Roles
     from pytest_cvaudit.readers.table import Table
 
+TRAIN = frozenset({"train", "training"})
+TEST = frozenset({"test", "testing"})
 #: Values of a column named "split" that are no folds.
-_SUBSETS = frozenset({"train", "training", "test", "testing", "val", "valid", "validation", "dev", "holdout"})
+_SUBSETS = TRAIN | TEST | {"val", "valid", "validation", "dev", "holdout"}
 #: Rows below the folds of a table that sum them up.
 _SUMMARIES = frozenset(["mean", "avg", "average", "median", "std", "sd", "stdev", "total", "sum", "overall", "all"])
 
@@ -40,10 +42,11 @@ def find_cells(table: Table, roles: Roles) -> tuple[tuple[Cell, ...], Codes]:
     return cells, order[codes]
 
 
-def fold_rows(table: Table, roles: Roles) -> Table:
-    """Leave out the rows of a table of results that are no folds: means and totals, and those without a fold."""
+def fold_rows(table: Table, roles: Roles, *, drop_blank: bool = False) -> Table:
+    """Leave out the rows of a table of results that are no folds: means and totals, perhaps those without a fold."""
     fold = _fold_column(table, roles)
-    other = [i for i, text in enumerate(fold.categories) if is_blank(text) or text.lower() in _SUMMARIES]
+    texts = [str(text).lower() for text in fold.categories]
+    other = [i for i, text in enumerate(texts) if text in _SUMMARIES or (drop_blank and is_blank(text))]
     if not other:
         return table
     rows = np.flatnonzero(~np.isin(fold.codes, other))

@@ -94,9 +94,8 @@ def _integers(table: Table, name: str) -> Ints:
     numbers = table.numbers(name)
     with np.errstate(invalid="ignore"):
         whole = numbers.astype(np.int64)
-    text = table.texts(name)
     for row in np.flatnonzero((whole != numbers) | (numbers < 0)).tolist():
-        raise table.error(f"'{text[row]}' in column '{name}' is no count", row)
+        raise table.error(f"'{table.texts(name)[row]}' in column '{name}' is no count", row)
     return whole
 
 

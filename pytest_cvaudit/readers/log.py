@@ -51,6 +51,8 @@ def _open(spec: LogSpec) -> tuple[Table, str | None]:
 def _reader(table: Table, roles: Roles, spec: LogSpec, protocol: Protocol) -> tuple[Table, ReadPart]:
     """Return the selected rows, and how to read a part of them, by what the columns can mean."""
     files = table.paths
+    if roles.metric_name is not None and not has_splits(table):
+        table.require(roles.metric_name, "columns: metric")
     instances = roles.has("truth") and (roles.has("predicted") or roles.has("score") or bool(roles.class_scores()))
     tables = roles.has("tp", "fp") or has_splits(table) or roles.has("metric", "value")
     if instances and not tables:

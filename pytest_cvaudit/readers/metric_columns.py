@@ -38,7 +38,7 @@ def wide_columns(table: Table, roles: Roles) -> dict[str, str]:
     """Return the column of each metric that has one."""
     found: dict[str, list[str]] = {}
     for role, name in roles.given.items():
-        if (metric := find_metric(role)) is not None and role not in ("n", "p"):
+        if (metric := find_metric(role)) is not None:
             found[key(metric)] = [name]
     given = set(found)
     for name in roles.free:

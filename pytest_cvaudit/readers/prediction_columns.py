@@ -49,9 +49,9 @@ def kinds(table: Table, roles: Roles, spec: LogSpec) -> dict[str, Kind]:
     """Return the columns that reading predictions will need, so that a text file is parsed once."""
     named = [name for name in roles.free if is_named_after_label(name)]
     numbers: list[str] = [*named, *roles.used("score"), *roles.class_scores().values()]
-    names = [*roles.used("fold", "repeat", "truth", "predicted"), *spec.by, *spec.select]
-    identity = roles.optional("id")
-    wanted: dict[str, Kind] = {} if identity is None else {identity: "str"}
+    names = [*roles.used("fold", "repeat", "truth", "predicted", "set"), *spec.by, *spec.select]
+    marks = [name for role in ("id", "hash") if (name := roles.optional(role)) is not None]
+    wanted: dict[str, Kind] = dict.fromkeys(marks, "str")
     wanted |= dict.fromkeys(numbers, "float64")
     wanted |= dict.fromkeys(names, "category")
     return {name: kind for name, kind in wanted.items() if name in table.columns}

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pytest_cvaudit.model import Predictions
+from pytest_cvaudit.model import Predictions, TrainingRows
 from pytest_cvaudit.model.labels import sorted_labels
-from pytest_cvaudit.readers.cells import find_cells
+from pytest_cvaudit.readers.cells import TEST, TRAIN, find_cells
 from pytest_cvaudit.readers.multilabel import label_counts
 from pytest_cvaudit.readers.prediction_columns import labels_of
 from pytest_cvaudit.readers.repeated import refuse_mixture, refuse_repeated
@@ -19,6 +19,7 @@ from pytest_cvaudit.readers.table import is_blank, listing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from pytest_cvaudit.model import Cell
     from pytest_cvaudit.model.experiment import Codes, Floats
     from pytest_cvaudit.readers.prediction_columns import PredictionColumns
     from pytest_cvaudit.readers.roles import Roles
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, threshold: float | None) -> Predictions:
     """Read the rows of a part."""
+    table, seen = _without_training(table, roles)
     cells, cell = find_cells(table, roles)
     refuse_mixture(table, roles, cells, cell)
     names = [name for name in (columns.truth, columns.predicted) if name is not None]
@@ -48,7 +50,33 @@ def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, thr
         raise table.error(
             f"one column of scores cannot speak for {listing(labels)}; log predicted labels or a score each"
         )
-    return replace(found, ids=_ids(table, roles, columns, cell))
+    ids, name = _ids(table, roles, columns, cell), roles.optional("hash")
+    hashes = None if name is None else table.strings(name)
+    training = None if seen is None else _training(seen, roles, cells, "id" if ids is not None else "hash")
+    return replace(found, ids=ids, hashes=hashes, training=training)
+
+
+def _without_training(table: Table, roles: Roles) -> tuple[Table, Table | None]:
+    """Part the test rows from the training rows, where a column tells them apart."""
+    name = roles.optional("set")
+    if name is None:
+        return table, None
+    column = table.text(name)
+    sides = [[i for i, text in enumerate(column.categories) if text.lower() in words] for words in (TEST, TRAIN)]
+    if not sides[0]:
+        return table, None
+    test, train = (np.flatnonzero(np.isin(column.codes, side)) for side in sides)
+    return table.take(test), table.take(train) if len(train) else None
+
+
+def _training(table: Table, roles: Roles, cells: tuple[Cell, ...], role: str) -> TrainingRows | None:
+    """Read who was trained on in each fold that is tested."""
+    name = roles.optional(role)
+    if name is None:
+        return None
+    own, cell = find_cells(table, roles)
+    position = np.array([cells.index(each) if each in cells else -1 for each in own], dtype=np.int64)[cell]
+    return TrainingRows(position[position >= 0], table.strings(name)[position >= 0])
 
 
 def _ids(table: Table, roles: Roles, columns: PredictionColumns, cell: Codes) -> Objects | None:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _EMPTY = frozenset(
     ["", "nan", "na", "n/a", "none", "null", "-", "--", "–", "—", "?", "undefined", "undef", "error", "failed"]
 )
+_FINE = frozenset(["ok", "success", "done", "completed", "finished"])
 
 
 def is_empty(text: str) -> bool:
@@ -23,4 +24,8 @@ def is_empty(text: str) -> bool:
 def reasons(table: Table, roles: Roles, used: Collection[str] = ()) -> Callable[[int], str | None]:
     """Return a function from a row to the first text in a column such as ``info`` or ``error``."""
     columns = [table.texts(name) for name in roles.candidates("info") if name not in used]
-    return lambda row: next((column[row] for column in columns if not is_empty(column[row])), None)
+    return lambda row: next((column[row] for column in columns if _says_why(column[row])), None)
+
+
+def _says_why(text: str) -> bool:
+    return not is_empty(text) and text.lower() not in _FINE

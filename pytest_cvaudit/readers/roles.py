@@ -20,6 +20,8 @@ NAMES: dict[str, str] = {
     "repeat": "repeat rep repetition repeatid repeatindex run runindex keyrun cvrepeat cvrun",
     "id": "id instance instanceid rowid row index idx sampleid patientid subjectid caseid imageid docid"
     " exampleid inst#",
+    "hash": "hash featurehash featureshash xhash rowhash inputhash",
+    "set": "set subset partition",
     "truth": "truth truelabel trueclass true ytrue ytest actual actualclass actuallabel label labels target gold"
     " goldlabel y groundtruth gt reference observed obs correct",
     "predicted": "prediction predictions predicted predictedlabel predictedlabels predictedclass ypred yhat pred preds"

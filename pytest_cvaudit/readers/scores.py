@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,7 @@ def read_long(table: Table, roles: Roles) -> Scores:
     if names is None or values is None:
         return None, ()
     known = {str(name): metric_of(str(name)) for name in table.text(names).categories}
-    table = fold_rows(table, roles)
+    table = fold_rows(table, roles, drop_blank=True)
     cells = _cell_of_row(table, roles)
     rows = enumerate(zip(cells, table.texts(names), table.texts(values), strict=True))
     found = [(cell, known[name], text, row) for row, (cell, name, text) in rows]
@@ -70,7 +71,7 @@ def read_splits(table: Table, roles: Roles) -> Scores:
         for row, text in zip(rows, table.texts(name), strict=True)
     ]
     numbers = [name for name in table.columns if name.startswith(("split", "mean_", "std_", "rank_"))]
-    return _collect(table, roles, entries, numbers)
+    return _collect(table, roles, entries, numbers, row_per_fold=False)
 
 
 def _cell_of_row(table: Table, roles: Roles) -> list[Cell]:
@@ -78,7 +79,9 @@ def _cell_of_row(table: Table, roles: Roles) -> list[Cell]:
     return [cells[code] for code in codes.tolist()]
 
 
-def _collect(table: Table, roles: Roles, entries: list[Entry], used: Collection[str]) -> Scores:
+def _collect(
+    table: Table, roles: Roles, entries: list[Entry], used: Collection[str], *, row_per_fold: bool = True
+) -> Scores:
     _refuse_repeated(table, roles, entries, used)
     found = {(entry.cell, entry.metric): entry for entry in entries}
     # A metric that is blank in every fold was not measured here; that is no failure of a fold.
@@ -100,9 +103,12 @@ def _collect(table: Table, roles: Roles, entries: list[Entry], used: Collection[
                 row = rows[cell] if entry is None else entry.row
                 what = f"{metric} has no row" if entry is None else f"{metric} is {entry.text or 'blank'}"
                 missing.append(MissingFold(cell, what, reason(row), table.place(row)[1]))
+    missing.sort(key=lambda fold: fold.cell.order)
     if not cells:
         return None, tuple(missing)
     values = {metric: tuple(printed[metric].get(cell) for cell in cells) for metric in metrics}
+    if not row_per_fold:
+        return FoldScores(cells, values), tuple(missing)
     sizes = (_sizes(table, roles.optional(role), cells, rows) for role in ("n", "positives"))
     return FoldScores(cells, values, *sizes), tuple(missing)
 
@@ -153,12 +159,12 @@ def _sizes(table: Table, name: str | None, cells: tuple[Cell, ...], rows: Mappin
     if name is None:
         return ()
     numbers = table.numbers(name)
-    sizes = []
+    sizes: list[int | None] = []
     for cell in cells:
         number = float(numbers[rows[cell]])
-        if number == number and (number < 0 or number != int(number)):
+        if not math.isnan(number) and (number < 0 or not number.is_integer()):
             raise table.error(f"{number:g} in column '{name}' is no number of instances", rows[cell])
-        sizes.append(int(number) if number == number else None)
+        sizes.append(None if math.isnan(number) else int(number))
     return tuple(sizes)
 
 

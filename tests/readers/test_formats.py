@@ -102,10 +102,12 @@ def test_spaces_around_fields_and_empty_trailing_fields(read):
 def test_types_of_parquet_columns(read):
     frame = pd.DataFrame(
         {
-            "fold": pd.array([0, 1, 1], dtype="Int64"), "y_true": [True, False, True],
-            "y_pred": pd.Categorical(["True", "True", "False"]), "score": np.array([0.25, 0.5, 0.75], dtype=np.float32),
+            "fold": pd.array([0, 1, 1], dtype="Int64"),
+            "y_true": [True, False, True],
+            "y_pred": pd.Categorical(["True", "True", "False"]),
+            "score": np.array([0.25, 0.5, 0.75], dtype=np.float32),
         }
-    )  # fmt: skip
+    )
     stream = io.BytesIO()
     frame.to_parquet(stream)
     p = read({"log.parquet": stream.getvalue()}).predictions
@@ -137,7 +139,8 @@ def test_shapes_of_json(read, text):
 
 def test_arff(read):
     text = (
-        "% made by hand\n@RELATION r\n\n@attribute 'repeat' numeric\n@attribute fold numeric\n@attribute \"row id\" string\n"
+        "% made by hand\n@RELATION r\n\n@attribute 'repeat' numeric\n@attribute fold numeric\n"
+        '@attribute "row id" string\n'
         "@attribute sample numeric\n@attribute prediction {a,'b c'}\n@attribute correct {a,'b c'}\n"
         "@DATA\n% first\n0,0,'x, y',0,a,a\n0,0,'it\\'s',1,'b c',a\n0,1,z,1,a,'b c'\n\0"
     )

@@ -15,14 +15,73 @@ from pytest_cvaudit.model import Protocol
 from pytest_cvaudit.readers import LogSpec, read_log
 
 NAMES = st.sampled_from(
-    ["fold", "run", "id", "y_true", "correct", "label", "y_pred", "prediction", "score", "prob_a", "prob_b", "a", "b", "tp", "fp",
-     "fn", "tn", "n", "positives", "metric", "value", "f1", "auc", "error", "info", "split0_test_f1", "split1_test_score", "model", ""]
-)  # fmt: skip
+    [
+        "fold",
+        "run",
+        "id",
+        "y_true",
+        "correct",
+        "label",
+        "y_pred",
+        "prediction",
+        "score",
+        "prob_a",
+        "prob_b",
+        "a",
+        "b",
+        "tp",
+        "fp",
+        "fn",
+        "tn",
+        "n",
+        "positives",
+        "metric",
+        "value",
+        "f1",
+        "auc",
+        "error",
+        "info",
+        "split0_test_f1",
+        "split1_test_score",
+        "model",
+        "",
+    ]
+)
 CELLS = st.sampled_from(
-    ["", "0", "1", "2", "1.0", "0.5", "-1", "a", "b", "c", "nan", "inf", "mean", "True", "[a b]", "[]", "['a', 'b']", "['a'", "58%", "85",
-     "0.5 ± 0.1", "f1", "loss", '"', "test", "1e400", "9" * 30, "é"]
-)  # fmt: skip
-ROLES = st.sampled_from(["fold", "repeat", "id", "truth", "predicted", "score", "score_a", "label", "tp", "metric", "value", "f1", "x"])
+    [
+        "",
+        "0",
+        "1",
+        "2",
+        "1.0",
+        "0.5",
+        "-1",
+        "a",
+        "b",
+        "c",
+        "nan",
+        "inf",
+        "mean",
+        "True",
+        "[a b]",
+        "[]",
+        "['a', 'b']",
+        "['a'",
+        "58%",
+        "85",
+        "0.5 ± 0.1",
+        "f1",
+        "loss",
+        '"',
+        "test",
+        "1e400",
+        "9" * 30,
+        "é",
+    ]
+)
+ROLES = st.sampled_from(
+    ["fold", "repeat", "id", "truth", "predicted", "score", "score_a", "label", "tp", "metric", "value", "f1", "x"]
+)
 OPTIONS = st.fixed_dictionaries(
     {},
     optional={
@@ -34,7 +93,9 @@ OPTIONS = st.fixed_dictionaries(
     },
 )
 PROTOCOLS = st.builds(
-    Protocol, positive=st.sampled_from([None, None, "a", "1"]), labels=st.sampled_from([None, None, ("a", "b"), ("0", "1", "2")])
+    Protocol,
+    positive=st.sampled_from([None, None, "a", "1"]),
+    labels=st.sampled_from([None, None, ("a", "b"), ("0", "1", "2")]),
 )
 
 
@@ -92,8 +153,10 @@ def test_json(value):
 
 @settings(max_examples=200, deadline=None)
 @given(
-    name=st.sampled_from(["log.csv", "log.json", "log.jsonl", "log.arff", "log.parquet", "log.csv.gz", "log.json.xz", "log.csv.bz2"]),
-    content=st.binary(max_size=40) | st.text('fold,f1\n0"\'[]{}%;:\t\0\r', max_size=40).map(str.encode),
+    name=st.sampled_from(
+        ["log.csv", "log.json", "log.jsonl", "log.arff", "log.parquet", "log.csv.gz", "log.json.xz", "log.csv.bz2"]
+    ),
+    content=st.binary(max_size=40) | st.text("fold,f1\n0\"'[]{}%;:\t\0\r", max_size=40).map(str.encode),
 )
 def test_bytes(name, content):
     read_or_refuse(name, content, {}, Protocol())

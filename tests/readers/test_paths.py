@@ -16,7 +16,9 @@ def folds(log):
     return [cell.fold for cell in (log.predictions or log.scores).cells]
 
 
-@pytest.mark.parametrize("paths", [("runs/*/p.csv",), ("runs/**/p.csv",), ("runs",), ("runs/*",), ("runs/2/p.csv", "runs/10/p.csv")])
+@pytest.mark.parametrize(
+    "paths", [("runs/*/p.csv",), ("runs/**/p.csv",), ("runs",), ("runs/*",), ("runs/2/p.csv", "runs/10/p.csv")]
+)
 def test_the_fold_is_the_directory(read, paths):
     log = read({"runs/10/p.csv": ROWS, "runs/2/p.csv": ROWS}, paths=paths)
     assert folds(log) == ["2", "10"]

@@ -22,7 +22,9 @@ def test_labels_folds_and_scores(read):
     assert (p.cell.dtype, p.truth.dtype, p.predicted.dtype) == (np.int8, np.int8, np.int8)
 
 
-@pytest.mark.parametrize("truth", ["true_label", "Truth", "actual", "label", "target", "gold", "y", "ground-truth", "obs"])
+@pytest.mark.parametrize(
+    "truth", ["true_label", "Truth", "actual", "label", "target", "gold", "y", "ground-truth", "obs"]
+)
 @pytest.mark.parametrize("predicted", ["prediction", "predictions", "Predicted", "y pred", "pred", "y.hat"])
 @pytest.mark.parametrize("fold", ["fold", "Fold_Index", "cv-fold", "Key_Fold", "split", "kfold"])
 def test_names_of_columns(read, truth, predicted, fold):
@@ -30,7 +32,21 @@ def test_names_of_columns(read, truth, predicted, fold):
     assert (p.labels, p.truth.tolist(), p.predicted.tolist()) == (("a", "b"), [0, 1], [1, 1])
 
 
-@pytest.mark.parametrize("score", ["score", "y_score", "probability", "proba", "svm_prob", "oof_proba", "prediction_oof", "decision_function", "confidence", "prediction"])  # fmt: skip
+@pytest.mark.parametrize(
+    "score",
+    [
+        "score",
+        "y_score",
+        "probability",
+        "proba",
+        "svm_prob",
+        "oof_proba",
+        "prediction_oof",
+        "decision_function",
+        "confidence",
+        "prediction",
+    ],
+)
 def test_one_score_speaks_for_the_positive_label(read, score):
     p = read(f"fold,y_true,{score}\n0,0,0.25\n0,1,0.75\n").predictions
     assert p.predicted is None
@@ -39,7 +55,15 @@ def test_one_score_speaks_for_the_positive_label(read, score):
 
 @pytest.mark.parametrize(
     "header",
-    ["score_a,score_b", "confidence.a,confidence.b", "proba_a,proba_b", "p_a,p_b", "a,b", "a_prob,b_prob", "y_prob_a,y_prob_b"],
+    [
+        "score_a,score_b",
+        "confidence.a,confidence.b",
+        "proba_a,proba_b",
+        "p_a,p_b",
+        "a,b",
+        "a_prob,b_prob",
+        "y_prob_a,y_prob_b",
+    ],
 )
 def test_scores_of_each_label(read, header):
     p = read(f"fold,y_true,{header}\n0,a,0.75,0.25\n0,b,0.5,0.5\n").predictions
@@ -143,7 +167,9 @@ def test_several_labels_in_a_cell(read, rows, separator):
 
 
 def test_lists_in_json(read):
-    p = read({"log.json": '[{"fold": 0, "gold": ["A"], "pred": ["B", "C"]}, {"fold": 0, "gold": [], "pred": [7]}]'}).predictions
+    p = read(
+        {"log.json": '[{"fold": 0, "gold": ["A"], "pred": ["B", "C"]}, {"fold": 0, "gold": [], "pred": [7]}]'}
+    ).predictions
     assert p.labels == ("7", "A", "B", "C")
     assert p.gold.tolist() == [[0, 1, 0, 0], [0, 0, 0, 0]]
     assert p.predicted_sets.tolist() == [[0, 0, 1, 1], [1, 0, 0, 0]]
@@ -158,9 +184,19 @@ def test_many_labels_get_wider_codes(read):
 
 @pytest.mark.parametrize(
     ("labels", "positive"),
-    [("01", "1"), (["-1", "1"], "1"), (["True", "False"], "True"), (["Yes", "no"], "Yes"), (["NEG", "POS"], "POS"),
-     (["negative", "positive"], "positive"), ("ab", None), ("012", None), ("1", None), ("", None)],
-)  # fmt: skip
+    [
+        ("01", "1"),
+        (["-1", "1"], "1"),
+        (["True", "False"], "True"),
+        (["Yes", "no"], "Yes"),
+        (["NEG", "POS"], "POS"),
+        (["negative", "positive"], "positive"),
+        ("ab", None),
+        ("012", None),
+        ("1", None),
+        ("", None),
+    ],
+)
 def test_conventional_positive(labels, positive):
     assert conventional_positive(labels) == positive
 

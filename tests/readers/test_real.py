@@ -82,7 +82,7 @@ def test_wine(read_real):
     params = "{'max_depth': None, 'n_estimators': 100}"
     scores = read_real(path, columns=columns, select={"params": params})[()].scores
     assert [str(value) for value in scores.values["accuracy"]][:2] == ["1.0", "1.0"]
-    with pytest.raises(InputError, match="columns: {metric: accuracy}"):
+    with pytest.raises(InputError, match=r"columns: \{metric: accuracy\}"):
         read_real(path)
     with pytest.raises(InputError, match=r"by: \[param_max_depth, param_n_estimators\]"):
         read_real(path, columns=columns)

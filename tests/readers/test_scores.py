@@ -9,7 +9,9 @@ from pytest_cvaudit.model import Cell
 
 
 def shown(scores):
-    return {metric: [None if value is None else str(value) for value in values] for metric, values in scores.values.items()}
+    return {
+        metric: [None if value is None else str(value) for value in values] for metric, values in scores.values.items()
+    }
 
 
 def test_digits_are_kept(read):
@@ -21,7 +23,10 @@ def test_digits_are_kept(read):
 
 
 def test_names_of_metrics(read):
-    s = read("fold,test_f1,eval_roc_auc_score,val_accuracy,train_f1,mean_f1,std_f1,loss,F1 macro,precision@5\n0,.1,.2,.3,.4,.5,.6,.7,.8,.9\n").scores
+    s = read(
+        "fold,test_f1,eval_roc_auc_score,val_accuracy,train_f1,mean_f1,std_f1,loss,F1 macro,precision@5\n"
+        "0,.1,.2,.3,.4,.5,.6,.7,.8,.9\n"
+    ).scores
     assert shown(s) == {"f1": [".1"], "auc": [".2"], "accuracy": [".3"], "macro_f1": [".8"], "precision_at_5": [".9"]}
 
 
@@ -53,8 +58,8 @@ def test_blank_cells_and_failed_folds(read):
     log = read("fold,acc,auc,logloss,info\n0,.5,.6,,\n1,.5,nan,,one class\n2,,,,timeout\n")
     assert shown(log.scores) == {"accuracy": [".5", ".5"], "auc": [".6", None]}
     assert [(fold.cell.fold, fold.what, fold.reason, fold.line) for fold in log.missing] == [
-        ("2", "every metric is blank", "timeout", 4),
         ("1", "auc is nan", "one class", 3),
+        ("2", "every metric is blank", "timeout", 4),
     ]
 
 
@@ -62,6 +67,11 @@ def test_a_log_of_failures_only(read):
     log = read("fold,auc,error\n0,,boom\n1,,boom\n")
     assert log.scores is None
     assert [fold.reason for fold in log.missing] == ["boom", "boom"]
+
+
+def test_a_status_that_says_nothing_is_no_reason(read):
+    (fold,) = read("fold,auc,status,note\n0,.5,ok,\n1,,ok,too few\n").missing
+    assert fold.reason == "too few"
 
 
 def test_error_is_a_metric_where_it_is_a_number(read):
@@ -82,7 +92,10 @@ def test_parts_of_a_long_table_without_a_known_metric_are_empty(read):
 
 
 def test_cv_results(read):
-    text = "mean_fit_time,param_c,params,split0_test_f1,split10_test_f1,split2_test_f1,mean_test_f1,rank_test_f1\n0.1,1,a,.1,.3,.2,.2,1\n0.1,,b,.4,.6,.5,.5,2\n"
+    text = (
+        "mean_fit_time,param_c,params,split0_test_f1,split10_test_f1,split2_test_f1,mean_test_f1,rank_test_f1\n"
+        "0.1,1,a,.1,.3,.2,.2,1\n0.1,,b,.4,.6,.5,.5,2\n"
+    )
     logs = read(text, by=("param_c",))
     assert shown(logs["1",].scores) == {"f1": [".1", ".2", ".3"]}
     assert shown(logs["",].scores) == {"f1": [".4", ".5", ".6"]}
@@ -91,8 +104,9 @@ def test_cv_results(read):
 
 
 def test_cv_results_that_do_not_name_their_metric(read):
-    text = "params,split0_test_score,split1_test_score\na,1.0,.5\n"
-    assert shown(read(text, columns={"metric": "acc"}).scores) == {"accuracy": ["1.0", ".5"]}
+    text = "params,n,split0_test_score,split1_test_score\na,90,1.0,.5\n"
+    scores = read(text, columns={"metric": "acc"}).scores
+    assert (shown(scores), scores.n) == ({"accuracy": ["1.0", ".5"]}, ())
 
 
 def test_repeats(read):

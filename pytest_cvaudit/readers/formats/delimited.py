@@ -104,8 +104,8 @@ class Fields:
                 )  # type: ignore[call-overload]  # fmt: skip
                 parts = [_with_categories(chunk, kinds) for chunk in chunks]
         except pd.errors.ParserError as error:
-            last = len(self._lines) - 1
-            raise InputError(f"not a table: {str(error).strip()}", self.path, self.line(last)) from error
+            last = self._lines[-1] if self._lines else None
+            raise InputError(f"not a table: {str(error).strip()}", self.path, last) from error
         frame = pd.DataFrame({name: _concatenated([part[name] for part in parts], k) for name, k in kinds.items()})
         extra = frame.pop(_SURPLUS)
         surplus = [text for text in extra.cat.categories if text.strip()]
