@@ -1,0 +1,228 @@
+"""False alarms: clean experiments give no error, and each injected pitfall gives its own code and no other error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    average_precision_score,
+    f1_score,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+
+from pytest_cvaudit.engine import audit
+from pytest_cvaudit.manifest import Comparison
+from pytest_cvaudit.model import Location, Severity, metric
+from tests.studies.clean import auc, binary, cross_validated, f1, macro_f1, mean_rate, right_claims
+
+CLEAN = 200
+
+
+def error_codes(*experiments, **options):
+    found = audit(experiments, **options)
+    assert not found.problems
+    return {finding.code for finding in found.findings if finding.severity is Severity.ERROR}
+
+
+def codes(*experiments, **options):
+    return {finding.code for finding in audit(experiments, **options).findings}
+
+
+@pytest.mark.parametrize("block", range(10))
+def test_clean_experiments_give_no_error(block):
+    seeds = range(block * CLEAN // 10, (block + 1) * CLEAN // 10)
+    for seed in seeds:
+        rows = cross_validated(seed)
+        found = audit([rows.experiment(right_claims(rows), instances=len(rows.truth))])
+        errors = [finding.message for finding in found.findings if finding.severity is Severity.ERROR]
+        assert errors == [], seed
+        verdicts = {attribution.verdict for attribution in found.audited[0].attributions}
+        assert verdicts <= {"unique", "ambiguous"}, seed
+
+
+def binary_seeds(number=8, least_positives=20):
+    """Experiments with two classes and enough positives."""
+    seeds = (seed for seed in range(CLEAN) if binary(cross_validated(seed)))
+    return [seed for seed in seeds if cross_validated(seed).truth.sum() >= least_positives][:number]
+
+
+def without_positives(rows, fold):
+    """Move the positives of a fold to the others."""
+    moved = rows.fold.copy()
+    there = np.flatnonzero((rows.fold == fold) & (rows.truth == 1))
+    others = np.unique(rows.fold[rows.fold != fold])
+    moved[there] = others[np.arange(len(there)) % len(others)]
+    return replace(rows, fold=moved)
+
+
+BINARY = binary_seeds()
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_zero_positive_fold(seed):
+    rows = without_positives(cross_validated(seed), 1)
+    claims = [f"f1 = {f1_score(rows.truth, rows.predicted):.3f}"]
+    assert error_codes(rows.experiment(claims, stratified=None)) == {"CV101"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_skipped_fold(seed):
+    rows = cross_validated(seed)
+    kept = rows.take(rows.fold != 2)
+    claims = [f"f1 = {f1_score(kept.truth, kept.predicted):.3f}"]
+    assert error_codes(kept.experiment(claims, folds=len(np.unique(rows.fold)))) == {"CV103"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_retested_instance(seed):
+    rows = cross_validated(seed)
+    again = rows.take(np.concatenate([np.arange(len(rows.fold)), np.flatnonzero(rows.fold == 0)[:1]]))
+    again.fold[-1] = 1
+    claims = [f"accuracy = {accuracy_score(again.truth, again.predicted):.3f}"]
+    assert error_codes(again.experiment(claims, stratified=None)) == {"CV105"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_untested_instance(seed):
+    rows = cross_validated(seed)
+    kept = rows.take(np.arange(1, len(rows.fold)))
+    claims = [f"accuracy = {accuracy_score(kept.truth, kept.predicted):.3f}"]
+    assert error_codes(kept.experiment(claims, instances=len(rows.fold))) == {"CV106"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_declared_stratified_but_not(seed):
+    rows = cross_validated(seed)
+    moved = rows.fold.copy()
+    moved[np.flatnonzero((rows.fold == 0) & (rows.truth == 1))[:2]] = 1
+    claims = [f"f1 = {f1_score(rows.truth, rows.predicted):.3f}"]
+    assert error_codes(replace(rows, fold=moved).experiment(claims)) == {"CV108"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_more_folds_than_positives(seed):
+    rows = cross_validated(seed)
+    keep = np.concatenate([np.flatnonzero(rows.truth == 0), np.flatnonzero(rows.truth == 1)[:3]])
+    kept = rows.take(np.sort(keep))
+    claims = [f"accuracy = {accuracy_score(kept.truth, kept.predicted):.3f}"]
+    assert error_codes(kept.experiment(claims, stratified=None)) == {"CV109"}
+
+
+def different(seeds, wrong, right, digits=3):
+    """The experiments where a pitfall changes what is printed."""
+    return [s for s in seeds if f"{wrong(cross_validated(s)):.{digits}f}" != f"{right(cross_validated(s)):.{digits}f}"]
+
+
+def total_f1(rows):
+    return f1_score(rows.truth, rows.predicted)
+
+
+def mean_f1(rows):
+    return rows.per_fold(f1).mean()
+
+
+def f1_of_means(rows):
+    p, r = (
+        rows.per_fold(lambda t, y, s, m=m: m(t, y, zero_division=0)).mean() for m in (precision_score, recall_score)
+    )
+    return 2 * p * r / (p + r)
+
+
+@pytest.mark.parametrize("seed", different(BINARY, mean_f1, total_f1, 4))
+def test_f_avg(seed):
+    rows = cross_validated(seed)
+    assert error_codes(rows.experiment([f"f1 = {mean_f1(rows):.4f}"])) == {"CV201"}
+
+
+@pytest.mark.parametrize("seed", different(BINARY, f1_of_means, total_f1, 4))
+def test_f_pr_re(seed):
+    rows = cross_validated(seed)
+    assert error_codes(rows.experiment([f"f1 = {f1_of_means(rows):.5f}"])) == {"CV202"}
+
+
+def silent_fold(rows, fold=1):
+    """Predict nothing positive in a fold."""
+    return replace(rows, predicted=np.where(rows.fold == fold, 0, rows.predicted))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_f_skip(seed):
+    rows = silent_fold(cross_validated(seed))
+    kept = rows.take(np.isin(rows.fold, rows.fold[rows.predicted == 1]))
+    assert error_codes(rows.experiment([f"f1 = {mean_f1(kept):.4f}"])) == {"CV203"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_merged_auc_of_shifted_folds(seed):
+    rows = cross_validated(seed)
+    shifted = replace(rows, score=rows.score / (1 + rows.fold) - rows.fold * 0.3)
+    claim = f"auc = {roc_auc_score(shifted.truth, shifted.score):.4f}"
+    assert error_codes(shifted.experiment([claim])) == {"CV301"}
+    assert error_codes(shifted.experiment([claim], calibrated=True)) == {"CV301"}
+    assert error_codes(shifted.experiment([f"auc = {shifted.per_fold(auc).mean():.4f}"])) == set()
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_merged_average_precision_of_shifted_folds(seed):
+    rows = cross_validated(seed)
+    shifted = replace(rows, score=rows.score / (1 + rows.fold) - rows.fold * 0.3)
+    claim = f"ap = {average_precision_score(shifted.truth, shifted.score):.4f}"
+    assert error_codes(shifted.experiment([claim])) == {"CV302"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_threshold_chosen_on_the_test_data(seed):
+    rows = cross_validated(seed)
+    best = max(f1_score(rows.truth, rows.score >= level) for level in np.unique(rows.score))
+    if f"{best:.4f}" in {f"{total_f1(rows):.4f}", f"{mean_f1(rows):.4f}"}:
+        pytest.skip("the logged threshold is the best one")
+    assert error_codes(rows.experiment([f"f1 = {best:.5f}"])) == {"CV207"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_undefined_auc_filled(seed):
+    rows = without_positives(cross_validated(seed), 1)
+    kept = rows.take(rows.fold != 1)
+    filled = (kept.per_fold(auc).sum() + 0.5) / len(np.unique(rows.fold))
+    # That a fold has no positives is a fact of its own.
+    assert error_codes(rows.experiment([f"auc = {filled:.4f}"], stratified=None)) == {"CV101", "CV303"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_unexplained_claim(seed):
+    rows = cross_validated(seed)
+    claim = f"accuracy = {accuracy_score(rows.truth, rows.predicted) - 0.2171:.4f}"
+    assert error_codes(rows.experiment([claim])) == {"CV502"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_best_fold_claimed(seed):
+    rows = cross_validated(seed)
+    best = rows.per_fold(f1).max()
+    assert error_codes(rows.experiment([f"f1 = {best:.4f}"])) == {"CV503"}
+
+
+@pytest.mark.parametrize("seed", [seed for seed in range(CLEAN) if not binary(cross_validated(seed))][:8])
+def test_macro_over_the_labels_of_each_fold(seed):
+    rows = cross_validated(seed)
+    label = rows.truth.max()
+    moved = np.where((rows.fold == 1) & (rows.truth == label), 0, rows.fold)
+    other = np.where((moved == 1) & (rows.predicted == label), rows.truth, rows.predicted)
+    lacking = replace(rows, fold=moved, predicted=other)
+    claim = lacking.per_fold(macro_f1).mean()
+    assert error_codes(lacking.experiment([f"macro_f1 = {claim:.5f}"], stratified=None)) == {"CV401"}
+
+
+@pytest.mark.parametrize("seed", different(BINARY, mean_f1, total_f1, 4))
+def test_apples_compared_with_oranges(seed):
+    rows = cross_validated(seed)
+    one = rows.experiment([f"f1 = {total_f1(rows):.4f}"], name="one")
+    two = rows.experiment([f"f1 = {mean_f1(rows):.4f}"], name="two")
+    comparison = Comparison("one", "two", metric("f1"), Location("cvaudit.yaml", 1))
+    assert "CV504" in codes(one, two, comparisons=[comparison])
+    assert "CV504" not in codes(one, replace(one, name="two"), comparisons=[comparison])
