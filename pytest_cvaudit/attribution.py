@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_cvaudit.aggregations import Aggregates, MetricTable, NotComputable, Value, cell_name
+from pytest_cvaudit.model.metrics import metric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -21,17 +22,20 @@ if TYPE_CHECKING:
 UNIQUE, AMBIGUOUS, UNEXPLAINED, UNCHECKABLE = "unique", "ambiguous", "unexplained", "uncheckable"
 #: How many near misses an unexplained claim lists.
 _NEAREST = 3
+#: Measures that are sometimes reported at the threshold that suits the test data best.
+_AT_BEST = {"f1": "max_f1", "mcc": "max_mcc"}
 _NORMAL_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """What explains one claim: the aggregations that print so, else single folds that do, else the nearest values."""
+    """What explains one claim: the aggregations that print so, else a measure in disguise, else single folds."""
 
     claim: Claim
     verdict: str
     matches: tuple[str, ...] = ()
     single_folds: tuple[str, ...] = ()
+    disguise: str | None = None
     nearest: tuple[tuple[str, float], ...] = ()
     truncated: bool = False
     spread: tuple[str, ...] | None = None
@@ -54,11 +58,6 @@ class Attribution:
         best = self.recommended
         return None if best is None or best.value is None else self.claim.printed.value - best.value
 
-    def explained_by(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Those of the named aggregations that print what is claimed."""
-        wanted = set(names)
-        return tuple(match for match in self.matches if match in wanted)
-
 
 def attribute(claim: Claim, aggregates: Aggregates) -> Attribution:
     """Compare a claim with every aggregation of its metric."""
@@ -76,7 +75,8 @@ def attribute(claim: Claim, aggregates: Aggregates) -> Attribution:
         return Attribution(
             claim, verdict, matches, truncated=truncated, table=table, spread=_spread(claim, table, matches)
         )
-    folds, truncated = _matching(claim.printed, _folds(table))
+    disguise = _disguise(claim, aggregates)
+    folds, truncated = _matching(claim.printed, _folds(table)) if disguise is None else ((), False)
     unknown = {value.reason for value in table.values.values() if value.unknown and value.reason}
     nearest = sorted(
         ((name, v.value or 0.0) for name, v in defined.items()), key=lambda item: abs(item[1] - claim.printed.value)
@@ -84,7 +84,7 @@ def attribute(claim: Claim, aggregates: Aggregates) -> Attribution:
     return Attribution(
         claim, UNCHECKABLE if unknown else UNEXPLAINED, single_folds=folds, nearest=tuple(nearest[:_NEAREST]),
         truncated=truncated, table=table, spread=_spread(claim, table, tuple(defined)),
-        reason="; ".join(sorted(unknown)) or None,
+        reason="; ".join(sorted(unknown)) or None, disguise=disguise,
     )  # fmt: skip
 
 
@@ -99,6 +99,19 @@ def _matching(printed: Printed, spans: Mapping[str, tuple[float, float]]) -> tup
         return rounded, False
     cut = fitting(printed.truncated)
     return cut, bool(cut)
+
+
+def _disguise(claim: Claim, aggregates: Aggregates) -> str | None:
+    """The measure at its best threshold over the test scores, where that is what the claim prints."""
+    name = _AT_BEST.get(claim.metric.name)
+    if name is None:
+        return None
+    try:
+        values = aggregates.of(metric(name), claim.label).distinct()
+    except NotComputable:
+        return None
+    matches, _ = _matching(claim.printed, {way: (value.low, value.high) for way, value in values.items()})
+    return f"{name} ({' or '.join(matches)})" if matches else None
 
 
 def _folds(table: MetricTable) -> dict[str, tuple[float, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from pathlib import Path
@@ -23,15 +24,17 @@ FOUND, BROKEN = 1, 2
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command; exit codes: 0 nothing at or above --fail-on, 1 findings, 2 usage or unreadable input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that cannot show a sign is no reason to fail
     options = _parser().parse_args(arguments)
     try:
         code: int = options.run(options)
     except InputError as error:
         print(f"cvaudit: {error}", file=sys.stderr)
         return BROKEN
-    except BrokenPipeError:
-        # The reader of a pipe went away; Python would complain once more at exit without this.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:
+        print("cvaudit: interrupted", file=sys.stderr)
         return BROKEN
     except Exception as error:
         if os.environ.get("CVAUDIT_DEBUG"):
@@ -42,8 +45,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return code
 
 
+def _emit(document: str) -> None:
+    """Write the one document of standard output; a reader who goes away early changes nothing."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.write(document)
+        sys.stdout.flush()
+    except OSError as error:
+        # Python would complain once more at exit without this.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if not isinstance(error, BrokenPipeError):
+            raise InputError(f"cannot write to standard output: {error.strerror}") from None
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("cvaudit", description="Audit cross-validation results and the numbers claimed from them.")
+    parser = argparse.ArgumentParser(
+        "cvaudit", description="Audit cross-validation results and the numbers claimed from them."
+    )
     parser.add_argument("--version", action="version", version=f"cvaudit {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, run, text in (
@@ -51,15 +70,21 @@ def _parser() -> argparse.ArgumentParser:
         ("report", _report, "print the right numbers"),
     ):
         command = commands.add_parser(name, help=text, description=text.capitalize() + ".")
-        command.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a manifest, a log, or a folder of manifests")
+        command.add_argument(
+            "paths", nargs="+", type=Path, metavar="PATH", help="a manifest, a log, or a folder of manifests"
+        )
         _add_rule_options(command)
         _add_log_options(command)
         _add_output_options(command)
         command.set_defaults(run=run)
-    explain = commands.add_parser("explain", help="explain a rule", description="Explain a rule: what, why, examples, what to do.")
+    explain = commands.add_parser(
+        "explain", help="explain a rule", description="Explain a rule: what, why, examples, what to do."
+    )
     explain.add_argument("code", metavar="CODE", help="a rule's code or name")
     explain.set_defaults(run=_explain)
-    rules = commands.add_parser("rules", help="list the rules", description="List the rules and what a standard makes of them.")
+    rules = commands.add_parser(
+        "rules", help="list the rules", description="List the rules and what a standard makes of them."
+    )
     _add_rule_options(rules)
     rules.add_argument("--format", choices=("text", "json"), default="text")
     rules.set_defaults(run=_rules)
@@ -75,20 +100,28 @@ def _add_rule_options(parser: argparse.ArgumentParser) -> None:
 
 def _add_log_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a log alone")
-    group.add_argument("--claim", action="append", default=[], metavar="METRIC=VALUE", help="a claimed number, as printed")
+    group.add_argument(
+        "--claim", action="append", default=[], metavar="METRIC=VALUE", help="a claimed number, as printed"
+    )
     group.add_argument("--positive", metavar="LABEL", help="the positive label")
     group.add_argument("--folds", type=_count, metavar="K", help="the declared number of folds")
     group.add_argument("--instances", type=_count, metavar="N", help="the declared number of instances")
     group.add_argument("--column", action="append", default=[], metavar="ROLE=NAME", help="which column plays a role")
-    group.add_argument("--by", action="append", default=[], metavar="COLUMNS", type=_words, help="columns that tell experiments apart")
+    group.add_argument(
+        "--by", action="append", default=[], metavar="COLUMNS", type=_words, help="columns that tell experiments apart"
+    )
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--format", default="text", metavar="FMT", help="text (default) or json")
     group.add_argument("--output", metavar="FILE", help="write there instead of to standard output")
-    group.add_argument("--report", action="append", default=[], metavar="FMT:PATH", help="write this too; may be given often")
-    group.add_argument("--fail-on", choices=("error", "warning", "info"), help="lowest severity that fails (default error)")
+    group.add_argument(
+        "--report", action="append", default=[], metavar="FMT:PATH", help="write this too; may be given often"
+    )
+    group.add_argument(
+        "--fail-on", choices=("error", "warning", "info"), help="lowest severity that fails (default error)"
+    )
     group.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     group.add_argument("--statistics", action="store_true", help="count findings per rule on standard error")
     group.add_argument("--show-settings", action="store_true", help="list the rules in force and stop")
@@ -99,7 +132,7 @@ def _words(text: str) -> list[str]:
 
 
 def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a positive whole number")
     return int(text)
 
@@ -116,14 +149,14 @@ def _explain(options: argparse.Namespace) -> int:
     from pytest_cvaudit.reporters import cards
     from pytest_cvaudit.rulebook import find_rule
 
-    sys.stdout.write(cards.explain(find_rule(options.code)))
+    _emit(cards.explain(find_rule(options.code)))
     return 0
 
 
 def _rules(options: argparse.Namespace) -> int:
     from pytest_cvaudit.reporters import cards
 
-    sys.stdout.write(cards.rules(_options(options, _configuration()).settings(), fmt=options.format))
+    _emit(cards.rules(_options(options, _configuration()).settings(), fmt=options.format))
     return 0
 
 
@@ -134,7 +167,7 @@ def _configuration() -> Configuration:
 
 
 def _options(options: argparse.Namespace, configuration: Configuration) -> Options:
-    from pytest_cvaudit.model import Protocol
+    from pytest_cvaudit.model import Claim, Protocol
     from pytest_cvaudit.run import Options
 
     def words(given: list[list[str]], configured: tuple[str, ...]) -> tuple[str, ...]:
@@ -142,6 +175,11 @@ def _options(options: argparse.Namespace, configuration: Configuration) -> Optio
 
     log = vars(options)
     columns = dict(_pair(text) for text in log.get("column", ()))
+    for text in log.get("claim", ()):
+        try:
+            Claim.parse(text)
+        except InputError as error:
+            raise error.at("--claim") from None
     return Options(
         standard=options.standard or configuration.standard,
         select=words(options.select, configuration.select),
@@ -157,29 +195,29 @@ def _options(options: argparse.Namespace, configuration: Configuration) -> Optio
 def _pair(text: str) -> tuple[str, str]:
     role, _, name = text.partition("=")
     if not name:
-        raise InputError(f"--column '{text}' is not ROLE=NAME, such as truth=outcome")
+        raise InputError(f"'{text}' is not ROLE=NAME, such as truth=outcome", "--column")
     return role.strip(), name.strip()
 
 
 def _audit(options: argparse.Namespace, command: str) -> int:
     from pytest_cvaudit.reporters import cards, known_format, render, report_target, write
-    from pytest_cvaudit.run import audit_paths
+    from pytest_cvaudit.run import audit_paths, settings_in_force
 
     configuration = _configuration()
     wanted = _options(options, configuration)
+    wanted.settings()  # a mistake in the options is told once, not once per path
     known_format(options.format)
     targets = [report_target(text) for text in options.report]
     if options.show_settings:
-        sys.stdout.write(cards.rules(wanted.settings()))
+        _emit("\n".join(cards.rules(settings) for settings in settings_in_force(options.paths, wanted)))
         return 0
     audit, errors = audit_paths(options.paths, wanted)
-    for fmt, path in targets:
-        write(path, render(audit, command, fmt, **_plain(fmt)))
-    if options.output:
-        write(options.output, render(audit, command, options.format, **_plain(options.format)))
-    elif audit.audited or not errors:
-        sys.stdout.write(render(audit, command, options.format))
-        sys.stdout.flush()
+    if audit.audited or not errors:
+        output = [(options.format, options.output)] if options.output else []
+        for fmt, path in (*output, *targets):
+            write(path, render(audit, command, fmt, **_plain(fmt)))
+        if not options.output:
+            _emit(render(audit, command, options.format))
     for problem in (*map(str, errors), *audit.problems):
         print(f"cvaudit: {problem}", file=sys.stderr)
     if options.statistics:
@@ -204,7 +242,8 @@ def _verdict(audit: Audit, fail_on: str) -> int:
 def _statistics(audit: Audit) -> None:
     counts: dict[str, int] = {}
     for finding in audit.findings:
-        title = f"{finding.code} {finding.name}"
-        counts[title] = counts.get(title, 0) + 1
+        if finding.suppressed is None:
+            title = f"{finding.code} {finding.name}"
+            counts[title] = counts.get(title, 0) + 1
     for title, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
         print(f"{number:>6}  {title}", file=sys.stderr)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_cvaudit.errors import InputError, suggestion
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LISTS = ("select", "ignore", "extend-select")
 _WORDS = ("standard", "fail-on")
@@ -52,4 +54,10 @@ def _read(path: Path) -> Configuration:
     if fail_on not in FAIL_ON:
         raise InputError(f"[tool.cvaudit] fail-on must be one of {', '.join(FAIL_ON)}, not '{fail_on}'", str(path))
     lists = {key.replace("-", "_"): tuple(section.get(key, ())) for key in _LISTS}
-    return Configuration(section.get("standard"), fail_on=fail_on, path=path if section else None, **lists)
+    standard = standard_below(path.parent, section.get("standard"))
+    return Configuration(standard, fail_on=fail_on, path=path if section else None, **lists)
+
+
+def standard_below(folder: Path, name: str | None) -> str | None:
+    """A standard that a file in this folder names: a path is relative to the folder, wherever the audit is started."""
+    return str(folder / name) if name and (folder / name).is_file() else name or None

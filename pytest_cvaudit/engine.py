@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.aggregations import Aggregates
 from pytest_cvaudit.attribution import UNCHECKABLE, Attribution, attribute
-from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Subject, Unsure, run
+from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Rival, Subject, Unsure, run
 from pytest_cvaudit.model import Finding, Location, Outcome, Severity, Status
+from pytest_cvaudit.model.metrics import RANKING
 from pytest_cvaudit.settings import load_settings
 from pytest_cvaudit.tallies.tally import tally
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
-    from pytest_cvaudit.manifest import Suppression
+    from pytest_cvaudit.manifest import Comparison, Suppression
     from pytest_cvaudit.model import Claim, Experiment
     from pytest_cvaudit.settings import RuleSetting, Settings
 
@@ -29,6 +30,9 @@ _ABOUT: dict[str, tuple[Callable[[Claim], bool], str]] = {
         "no average precision or precision at k is claimed",
     ),
     "macro": (lambda claim: claim.metric.average == "macro", "no macro average is claimed"),
+    "labels": (lambda claim: claim.metric.average is not None, "no average over labels is claimed"),
+    "accuracy": (lambda claim: claim.metric.name in ("accuracy", "error"), "no accuracy is claimed"),
+    "ranking": (lambda claim: claim.metric.family == RANKING, "no ranking measure is claimed"),
     "any": (bool, "nothing is claimed"),
 }
 _UNREADABLE = "CV002"
@@ -89,20 +93,45 @@ def audit(
     settings: Settings | None = None,
     suppressions: Sequence[Suppression] = (),
     today: date | None = None,
+    comparisons: Sequence[Comparison] = (),
 ) -> Audit:
     """Audit experiments: tallies, aggregations, attribution of the claims, then every rule that is on."""
     rules = (settings or load_settings()).enabled
     live = [one for one in suppressions if one.until is None or today is None or today <= one.until]
-    return Audit(tuple(_audit_one(experiment, rules, live) for experiment in experiments))
+    subjects = [_subject(experiment) for experiment in experiments]
+    runs = sum(max(1, len({cell.repeat for cell in subject.experiment.cells})) for subject in subjects)
+    audited = []
+    for subject in subjects:
+        whole = replace(subject, rivals=tuple(_rivals(subject, subjects, comparisons)), runs=runs)
+        outcomes = tuple(_suppressed(_outcome(setting, whole), live) for setting in rules)
+        audited.append(Audited(subject.experiment, subject.aggregates, subject.attributions, outcomes))
+    return Audit(tuple(audited))
 
 
-def _audit_one(experiment: Experiment, rules: list[RuleSetting], suppressions: Sequence[Suppression]) -> Audited:
+def _subject(experiment: Experiment) -> Subject:
     tallies = tally(experiment)
     aggregates = Aggregates(experiment, tallies)
     attributions = tuple(attribute(claim, aggregates) for claim in experiment.claims)
-    subject = Subject(experiment, experiment.protocol, tallies, aggregates, attributions)
-    outcomes = tuple(_suppressed(_outcome(setting, subject), suppressions) for setting in rules)
-    return Audited(experiment, aggregates, attributions, outcomes)
+    return Subject(experiment, experiment.protocol, tallies, aggregates, attributions)
+
+
+def _rivals(subject: Subject, subjects: Sequence[Subject], comparisons: Sequence[Comparison]) -> Iterator[Rival]:
+    """The experiments that this one is said to beat; one that is split by ``by`` stands for its parts, part by part."""
+    for comparison in comparisons:
+        part = _part(subject.experiment.name, comparison.better)
+        if part is None:
+            continue
+        for other in subjects:
+            rival = _part(other.experiment.name, comparison.than)
+            if rival is not None and (not part or not rival or part == rival):
+                yield Rival(other, comparison.by, comparison.location.line)
+
+
+def _part(name: str, compared: str) -> str | None:
+    """Which part of a compared experiment this is: all of it (empty), one part, or none."""
+    if name == compared:
+        return ""
+    return name.removeprefix(f"{compared}/") if name.startswith(f"{compared}/") else None
 
 
 def _outcome(setting: RuleSetting, subject: Subject) -> Outcome:
@@ -128,7 +157,10 @@ def _results(setting: RuleSetting, subject: Subject) -> Iterator[Result]:
     if experiment.problem is not None and rule.code != _UNREADABLE:
         yield Unsure("the log could not be read")
         return
-    if rule.about is not None:
+    if rule.about == "comparison" and not subject.rivals:
+        yield Irrelevant("no comparison names it as the better one")
+        return
+    if rule.about in _ABOUT:
         concerns, otherwise = _ABOUT[rule.about]
         concerned = [one for one in subject.attributions if concerns(one.claim)]
         if not concerned:
@@ -149,6 +181,8 @@ def _finding(setting: RuleSetting, experiment: Experiment, hit: Hit) -> Finding:
     location = experiment.location
     if hit.claim is not None and hit.claim.line is not None:
         location = Location(location.path, hit.claim.line)
+    if hit.manifest_line is not None:
+        location = Location(location.path, hit.manifest_line)
     if hit.line is not None and len(experiment.log) == 1:
         location = Location(experiment.log[0], hit.line)
     claim = str(hit.claim) if hit.claim is not None else None

@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_cvaudit.configuration import Configuration, load_configuration
+from pytest_cvaudit.configuration import load_configuration, standard_below
 from pytest_cvaudit.engine import Audit
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.manifest import is_manifest
+from pytest_cvaudit.manifest import find_manifests, is_manifest, shown
 from pytest_cvaudit.model import Severity, Status
 from pytest_cvaudit.reporters import render, report_target, write
 from pytest_cvaudit.run import Options, audit_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
     from pytest_cvaudit.engine import Audited
     from pytest_cvaudit.model import Finding, Outcome
     from pytest_cvaudit.recorder import Recorder
+    from pytest_cvaudit.settings import Settings
 
 AUDITOR = pytest.StashKey["Auditor"]()
+SETTINGS = pytest.StashKey[tuple["Settings", Severity]]()
 _PREFIX = "cvaudit_"
 
 
@@ -41,6 +45,7 @@ class Auditor:
             self.targets = [report_target(text) for text in config.getoption("cvaudit_report")]
         except InputError as error:
             raise pytest.UsageError(f"cvaudit: {error}") from None
+        self.problems: list[InputError] = []
         self.audits: dict[Path, Audit] = {}
         self.elsewhere: set[Path] = set()
         config.stash[AUDITOR] = self
@@ -59,21 +64,18 @@ class Auditor:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Write the reports: once, in the process that the user started."""
+        """Write the reports: once, in the process that the user started; what goes wrong is told in the summary."""
         output = getattr(session.config, "workeroutput", None)
         if output is not None:
             output["cvaudit_manifests"] = [str(path) for path in self.audits]
             return
-        if not self.targets:
-            return
-        try:
-            audits = [self.audit(path) for path in sorted({*self.audits, *self.elsewhere})]
-            for fmt, target in self.targets:
-                options = {"colour": False} if fmt == "text" else {}
-                write(target, render(sum(audits, Audit()), "check", fmt, **options))
-        except InputError as error:
-            session.exitstatus = pytest.ExitCode.USAGE_ERROR
-            raise pytest.UsageError(f"cvaudit: {error}") from None
+        for fmt, target in self.targets:
+            try:
+                found = sum((self.audit(path) for path in sorted({*self.audits, *self.elsewhere})), Audit())
+                write(target, render(found, "check", fmt, **({"colour": False} if fmt == "text" else {})))
+            except InputError as error:
+                session.exitstatus = pytest.ExitCode.USAGE_ERROR
+                self.problems.append(error)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -83,29 +85,38 @@ class Auditor:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say what was audited, and show the findings that did not fail a test."""
-        rows = list(_audited(terminalreporter))
-        if not rows:
-            return
-        terminalreporter.section("cvaudit")
-        counts = {status: sum(row["status"] == status for row in rows) for status in Status}
-        experiments = len({(row["manifest"], row["experiment"]) for row in rows})
-        words = f"{counts[Status.FAILED]} with findings, {counts[Status.INCONCLUSIVE]} cannot tell, {counts[Status.PASSED]} passed"
-        noun = "experiment" if experiments == 1 else "experiments"
-        terminalreporter.write_line(f"{experiments} {noun}, {len(rows)} rules applied: {words}")
-        for row in rows:
-            if row["status"] == Status.FAILED:
-                terminalreporter.write_line(f"{row['severity']} {row['rule']} [{row['experiment']}]: {row['message']}")
+        lines = [f"ERROR: cvaudit: {problem}" for problem in self.problems]
+        if rows := list(_audited(terminalreporter)):
+            lines += [_summary(rows)]
+            lines += [row["message"] for row in rows if row["status"] == Status.FAILED and row["outcome"] == "passed"]
+        elif not self.audits and not self.elsewhere and not terminalreporter.stats.get("error"):
+            lines.append("no cvaudit.yaml or *.cvaudit.yaml was collected")
+        if lines:
+            terminalreporter.section("cvaudit")
+        for line in lines:
+            terminalreporter.write_line(line, red=line.startswith("ERROR"))
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Let a skip point at the manifest instead of at this file."""
+        report = yield
+        if isinstance(item, RuleItem) and report.skipped and isinstance(report.longrepr, tuple):
+            path, line, _ = item.reportinfo()
+            report.longrepr = (str(path), line + 1, report.longrepr[2])
+        return report
 
 
 def plugin_options(config: pytest.Config) -> tuple[Options, Severity]:
     """The options of an audit from the command line, the ini file and ``[tool.cvaudit]``, in this order."""
-    project: Configuration = load_configuration(config.rootpath)
+    project = load_configuration(config.rootpath)
 
     def words(name: str, configured: tuple[str, ...]) -> tuple[str, ...]:
         given = [word.strip() for text in config.getoption(name) for word in text.split(",") if word.strip()]
         return tuple(given) or configured
 
-    standard = config.getoption("cvaudit_standard") or config.getini("cvaudit_standard") or project.standard
+    folder = config.rootpath if config.inipath is None else config.inipath.parent
+    ini = standard_below(folder, config.getini("cvaudit_standard"))
+    standard = config.getoption("cvaudit_standard") or ini or project.standard
     options = Options(
         standard=standard or None,
         select=words("cvaudit_select", project.select),
@@ -116,13 +127,24 @@ def plugin_options(config: pytest.Config) -> tuple[Options, Severity]:
 
 
 def _add_paths(config: pytest.Config, paths: Iterable[Path]) -> None:
-    """Collect the configured paths too, unless they lie below what is collected anyway."""
+    """Collect the manifests of the configured paths too, unless they lie below what is collected anyway."""
     known = [(config.invocation_params.dir / arg.split("::")[0]).resolve() for arg in config.args]
+    found: dict[Path, Path] = {}
     for path in paths:
         if not path.exists():
-            raise pytest.UsageError(f"cvaudit: cvaudit_paths names '{path}', which does not exist")
-        if not any(path.resolve().is_relative_to(other) for other in known):
-            config.args.append(str(path))
+            raise pytest.UsageError(f"cvaudit: cvaudit_paths names '{shown(path)}', which does not exist")
+        for manifest in find_manifests(path) if path.is_dir() else [path]:
+            found.setdefault(manifest.resolve(), manifest)
+    for place, manifest in found.items():
+        above = next((folder for folder in known if place.is_relative_to(folder)), None)
+        if above is None:
+            config.args.append(str(manifest))
+        elif _is_left_out(place.parent.relative_to(above) if place != above else Path(), config):
+            raise pytest.UsageError(f"cvaudit: pytest does not enter the folder of '{shown(manifest)}' (norecursedirs)")
+
+
+def _is_left_out(folder: Path, config: pytest.Config) -> bool:
+    return any(fnmatchcase(part, pattern) for part in folder.parts for pattern in config.getini("norecursedirs"))
 
 
 class ManifestFile(pytest.File):
@@ -135,7 +157,9 @@ class ManifestFile(pytest.File):
         except InputError as error:
             raise self.CollectError(str(error)) from None
         for audited in audit.audited:
-            yield ExperimentNode.from_parent(self, name=audited.experiment.name, audited=audited)
+            # pytest takes these signs in a node id for its own.
+            name = audited.experiment.name.replace("::", ":").replace("[", "(").replace("]", ")")
+            yield ExperimentNode.from_parent(self, name=name, audited=audited)
 
 
 class ExperimentNode(pytest.Collector):
@@ -149,15 +173,18 @@ class ExperimentNode(pytest.Collector):
         """Yield one item per rule that has something to say."""
         for outcome in self.audited.outcomes:
             if outcome.status is not Status.NOT_APPLICABLE:
-                yield RuleItem.from_parent(self, name=f"{outcome.code}-{outcome.name}", outcome=outcome)
+                name = f"{outcome.code}-{outcome.name}"
+                line = self.audited.experiment.location.line
+                yield RuleItem.from_parent(self, name=name, outcome=outcome, line=line or 1)
 
 
 class RuleItem(pytest.Item):
     """One rule on one experiment."""
 
-    def __init__(self, *, outcome: Outcome, **keywords: Any) -> None:
+    def __init__(self, *, outcome: Outcome, line: int, **keywords: Any) -> None:
         super().__init__(**keywords)
         self.outcome = outcome
+        self.line = line
         self.live = [finding for finding in outcome.findings if finding.suppressed is None]
         self.add_marker("cvaudit")
         worst = max((finding.severity for finding in self.live), default=None)
@@ -166,14 +193,14 @@ class RuleItem(pytest.Item):
             "manifest": str(self.path), "experiment": outcome.experiment, "rule": self.name, "status": str(status),
             "severity": "" if worst is None else str(worst), "findings": str(len(self.live)),
             "suppressed": str(len(outcome.findings) - len(self.live)),
-            "message": self.live[0].message if self.live else outcome.reason,
+            "message": "\n".join(map(_line, self.live)) or ("" if outcome.findings else outcome.reason),
         }  # fmt: skip
         self.user_properties += [(_PREFIX + key, value) for key, value in properties.items()]
 
     def runtest(self) -> None:
         """Fail on findings, skip what cannot be told."""
         if self.outcome.status is Status.INCONCLUSIVE:
-            pytest.skip(f"cannot tell: {self.outcome.reason}")
+            pytest.skip(f"{self.name} [{self.outcome.experiment}] cannot tell: {self.outcome.reason}")
         fail_on = self.config.stash[AUDITOR].fail_on
         if any(finding.severity >= fail_on for finding in self.live):
             raise AuditFailure(_text(self.live))
@@ -182,22 +209,32 @@ class RuleItem(pytest.Item):
         """Show what is wrong instead of a traceback."""
         return str(excinfo.value) if isinstance(excinfo.value, AuditFailure) else super().repr_failure(excinfo, style)
 
-    def reportinfo(self) -> tuple[Path, int | None, str]:
-        """Point at the line of the manifest that the finding is about."""
-        line = self.live[0].location.line if self.live else None
-        return self.path, None if line is None else line - 1, f"{self.outcome.experiment}::{self.name}"
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Point at the line of the manifest that the finding is about, or else at the experiment."""
+        lines = [one.location.line for one in self.live if one.location.path == shown(self.path) and one.location.line]
+        return self.path, (lines or [self.line])[0] - 1, f"{self.outcome.experiment}::{self.name}"
 
 
 def _text(findings: Iterable[Finding]) -> str:
-    lines = []
+    """The findings in full: where, what, and what to do."""
+    rows = []
     for finding in findings:
-        number = f":{finding.location.line}" if finding.location.line is not None else ""
-        lines += [
-            f"{finding.location.path}{number}: {finding.severity} {finding.code} {finding.name} [{finding.experiment}]",
-            f"  {finding.message}",
-            f"  tip: {' '.join(finding.tip.split())}",
-        ]
-    return "\n".join(lines)
+        rows += [_header(finding), f"  {finding.message}", f"  tip: {' '.join(finding.tip.split())}"]
+    return "\n".join(rows)
+
+
+def _line(finding: Finding) -> str:
+    return f"{_header(finding)}: {finding.message}"
+
+
+def _header(finding: Finding) -> str:
+    number = f":{finding.location.line}" if finding.location.line is not None else ""
+    rule = f"{finding.severity} {finding.code} {finding.name}"
+    return f"{finding.location.path}{number}: {rule} [{finding.experiment}]"
+
+
+def _plural(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _audited(reporter: pytest.TerminalReporter) -> Iterator[dict[str, str]]:
@@ -210,16 +247,36 @@ def _audited(reporter: pytest.TerminalReporter) -> Iterator[dict[str, str]]:
                 if isinstance(key, str) and key.startswith(_PREFIX)
             }
             if found and getattr(report, "when", None) == "call":
-                yield found
+                yield {**found, "outcome": report.outcome}
 
 
-def fail_on_findings(recorder: Recorder, config: pytest.Config) -> None:
-    """Audit what a test recorded and fail the test on findings."""
+def _summary(rows: list[dict[str, str]]) -> str:
+    count = Counter(row["status"] for row in rows)
+    words = [f"{count['failed']} with findings", f"{count['inconclusive']} cannot tell", f"{count['passed']} passed"]
+    if suppressed := sum(int(row["suppressed"]) for row in rows):
+        words.append(f"{_plural(suppressed, 'finding')} suppressed")
+    experiments = len({(row["manifest"], row["experiment"]) for row in rows})
+    return f"{_plural(experiments, 'experiment')}, {_plural(len(rows), 'rule')} applied: {', '.join(words)}"
+
+
+def fail_on_findings(recorder: Recorder, item: pytest.Item) -> None:
+    """Audit what a test recorded and fail the test on findings; lesser ones are shown with its output."""
     try:
-        options, fail_on = plugin_options(config)
-        audit = recorder.finish(options.settings())
+        settings, fail_on = _settings(item.config)
+        findings, problem = recorder.finish(settings).findings, None
     except InputError as error:
-        pytest.fail(f"cvaudit: {error}", pytrace=False)
-    bad = [finding for finding in audit.findings if finding.severity >= fail_on]
-    if bad:
+        findings, problem, fail_on = [], error, Severity.ERROR
+    if problem is not None:
+        pytest.fail(f"cvaudit: {problem}", pytrace=False)
+    if bad := [finding for finding in findings if finding.severity >= fail_on]:
         pytest.fail(_text(bad), pytrace=False)
+    if findings:
+        item.add_report_section("call", "cvaudit", _text(findings))
+
+
+def _settings(config: pytest.Config) -> tuple[Settings, Severity]:
+    """The settings for recorded folds, made once."""
+    if SETTINGS not in config.stash:
+        options, fail_on = plugin_options(config)
+        config.stash[SETTINGS] = options.settings(), fail_on
+    return config.stash[SETTINGS]

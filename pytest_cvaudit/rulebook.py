@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 #: Which claims a rule is about, by the word that its card uses.
-ABOUT = ("f", "auc", "precision-ranking", "macro", "any")
+ABOUT = ("f", "auc", "precision-ranking", "ranking", "macro", "labels", "accuracy", "comparison", "any")
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class Rule:
     tip: str
     references: tuple[str, ...]
     about: str | None = None
+    advisory: bool = False
     parameters: Mapping[str, Any] = field(default_factory=dict)
     parameter_help: Mapping[str, str] = field(default_factory=dict)
     cases: tuple[Mapping[str, Any], ...] = ()
@@ -73,6 +74,7 @@ def load_card(path: Path) -> Rule:
         tip=card["tip"].strip(),
         references=tuple(card["references"]),
         about=card.get("about"),
+        advisory=card.get("advisory", False),
         parameters={name: parameter["default"] for name, parameter in parameters.items()},
         parameter_help={name: parameter["help"] for name, parameter in parameters.items()},
         cases=tuple(card["cases"]),

@@ -28,7 +28,7 @@ class Options:
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
-    protocol: Protocol = Protocol()
+    protocol: Protocol = field(default_factory=Protocol)
     columns: Mapping[str, str] = field(default_factory=dict)
     by: tuple[str, ...] = ()
 
@@ -41,7 +41,11 @@ class Options:
         """The rules in force; the user's standard comes before the manifest's own."""
         folder = Path() if self.standard else base
         return load_settings(
-            self.standard or standard, base=folder, select=self.select, ignore=self.ignore, extend_select=self.extend_select
+            self.standard or standard,
+            base=folder,
+            select=self.select,
+            ignore=self.ignore,
+            extend_select=self.extend_select,
         )
 
 
@@ -52,7 +56,7 @@ def audit_manifest(path: Path, options: Options) -> Audit:
         settings = options.settings(manifest.standard, path.parent)
     except InputError as error:
         raise error.at(shown(path)) from None
-    return audit(experiments(manifest), settings, manifest.suppressions, datetime.now(UTC).date())
+    return audit(experiments(manifest), settings, manifest.suppressions, datetime.now(UTC).date(), manifest.comparisons)
 
 
 def audit_log(path: Path, options: Options) -> Audit:
@@ -60,19 +64,47 @@ def audit_log(path: Path, options: Options) -> Audit:
     read = experiment_from_log(
         path, claims=options.claims, protocol=options.protocol, columns=options.columns, by=options.by
     )
+    for experiment in read:
+        if experiment.problem is not None:
+            raise experiment.problem
     return audit(read, options.settings())
 
 
 def audit_paths(paths: Iterable[Path], options: Options) -> tuple[Audit, list[InputError]]:
     """Audit manifests, logs and directories; what cannot be read at all is told apart and the rest is still audited."""
-    result, errors = Audit(), []
-    for path in paths:
+    found, errors = expand(paths)
+    result = Audit()
+    for path in found:
         try:
-            for part in _expand(path):
-                result += audit_manifest(part, _without_log(options, part)) if is_manifest(part) else audit_log(part, options)
+            result += (
+                audit_manifest(path, _without_log(options, path)) if is_manifest(path) else audit_log(path, options)
+            )
         except InputError as error:
             errors.append(error)
     return result, errors
+
+
+def expand(paths: Iterable[Path]) -> tuple[list[Path], list[InputError]]:
+    """The manifests and logs that the paths name, each once, and the paths that name none."""
+    found: dict[Path, Path] = {}
+    errors = []
+    for path in paths:
+        try:
+            for part in _expand(path):
+                found.setdefault(part.resolve(), part)
+        except InputError as error:
+            errors.append(error)
+    return list(found.values()), errors
+
+
+def settings_in_force(paths: Iterable[Path], options: Options) -> list[Settings]:
+    """The rules in force for these paths: one entry per standard that they name."""
+    found, errors = expand(paths)
+    if errors:
+        raise errors[0]
+    manifests = [(load_manifest(path).standard, path.parent) for path in found if is_manifest(path)]
+    settings = [options.settings(*manifest) for manifest in manifests] or [options.settings()]
+    return list({one.standard: one for one in settings}.values())
 
 
 def _expand(path: Path) -> list[Path]:
@@ -83,13 +115,19 @@ def _expand(path: Path) -> list[Path]:
         return found
     if not path.exists():
         raise InputError("no such file or folder", shown(path))
+    if not path.is_file():
+        raise InputError("neither a file nor a folder", shown(path))
     if path.suffix in _SOURCE:
         raise InputError("source code is not audited by this version; give it a manifest or a log", shown(path))
+    if path.suffix in (".yaml", ".yml") and not is_manifest(path):
+        raise InputError("a manifest must be called cvaudit.yaml or NAME.cvaudit.yaml; rename it", shown(path))
     return [path]
 
 
 def _without_log(options: Options, manifest: Path) -> Options:
     if options.about_log:
-        message = "--claim, --positive, --folds, --column and --by are for a log; a manifest says these itself"
+        message = (
+            "--claim, --positive, --folds, --instances, --column and --by are for a log; a manifest says these itself"
+        )
         raise InputError(message, shown(manifest))
     return options

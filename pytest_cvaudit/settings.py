@@ -54,16 +54,23 @@ def load_settings(
     """Load a standard by name or path and apply the user's selection; the longest prefix wins."""
     name = standard or DEFAULT_STANDARD
     rules = _standard(name, base or Path(), ())
-    chosen = codes_matching(select) if select else None
-    extended, ignored = codes_matching(extend_select), codes_matching(ignore)
+    chosen = _matching("select", select) if select else None
+    extended, ignored = _matching("extend-select", extend_select), _matching("ignore", ignore)
     for code, setting in rules.items():
         strength = max(chosen.get(code, -1) if chosen is not None else -1, extended.get(code, -1))
         enabled = setting.enabled if chosen is None and strength < 0 else strength >= 0
         if enabled and code in ignored and ignored[code] >= strength:
             enabled = False
         if enabled != setting.enabled:
-            rules[code] = replace(setting, enabled=enabled, decided_by="the command line")
+            rules[code] = replace(setting, enabled=enabled, decided_by="the selection")
     return Settings(name, rules)
+
+
+def _matching(option: str, words: Sequence[str]) -> dict[str, int]:
+    try:
+        return codes_matching(words)
+    except InputError as error:
+        raise error.at(option) from None
 
 
 def _standard(name: str, base: Path, seen: tuple[Path, ...]) -> dict[str, RuleSetting]:
@@ -75,8 +82,13 @@ def _standard(name: str, base: Path, seen: tuple[Path, ...]) -> dict[str, RuleSe
     if parent is not None:
         settings = _standard(str(parent), path.parent, (*seen, path))
     else:
-        settings = {code: RuleSetting(rule, rule.severity, rule.parameters, "its card") for code, rule in load_rules().items()}
-    for word, change in (document.get("rules") or {}).items():
+        settings = {
+            code: RuleSetting(rule, rule.severity, rule.parameters, "its card") for code, rule in load_rules().items()
+        }
+    changes = document.get("rules") or {}
+    if not isinstance(changes, dict):
+        raise InputError("'rules' of a standard is a mapping, such as 'CV201: warning'", str(path))
+    for word, change in changes.items():
         try:
             code = find_rule(str(word)).code
             settings[code] = _changed(settings[code], change, path.name)
@@ -93,7 +105,9 @@ def _find(name: str, base: Path) -> Path:
     if path.is_file():
         return path.resolve()
     known = sorted(path.stem for path in shipped.parent.glob("*.yaml"))
-    raise InputError(f"unknown standard '{name}'{suggestion(name, known)} (shipped: {', '.join(known)}; or a path)")
+    where = f": no such file in {base.absolute()}" if path.suffix else ""
+    hint = suggestion(name, known)
+    raise InputError(f"unknown standard '{name}'{where}{hint} (shipped: {', '.join(known)}; or a path)")
 
 
 def _load(path: Path) -> dict[str, Any]:
@@ -112,13 +126,13 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _changed(setting: RuleSetting, change: Any, source: str) -> RuleSetting:
-    """Apply one entry of a standard: ``off``, a severity, or a mapping of severity and parameters."""
-    if change is False or change == "off":
-        return replace(setting, enabled=False, decided_by=source)
+    """Apply one entry of a standard: ``off``, ``on``, a severity, or a mapping of severity and parameters."""
+    if isinstance(change, bool) or change in ("off", "on"):
+        return replace(setting, enabled=change in (True, "on"), decided_by=source)
     if isinstance(change, str):
         change = {"severity": change}
     if not isinstance(change, dict):
-        raise InputError(f"{setting.rule.code}: expected off, a severity or a mapping, not '{change}'")
+        raise InputError(f"{setting.rule.code}: expected off, on, a severity or a mapping, not '{change}'")
     parameters = dict(setting.parameters)
     severity = setting.severity
     for key, value in change.items():
@@ -127,8 +141,12 @@ def _changed(setting: RuleSetting, change: Any, source: str) -> RuleSetting:
                 raise InputError(f"{setting.rule.code}: severity '{value}' is not error, warning or info")
             severity = Severity.of(value)
         elif key in parameters:
+            if isinstance(parameters[key], int | float) and not isinstance(value, int | float):
+                raise InputError(f"{setting.rule.code}: '{key}' must be a number, not '{value}'")
             parameters[key] = value
         else:
             known = ["severity", *parameters]
-            raise InputError(f"{setting.rule.code}: unknown key '{key}'{suggestion(str(key), known)} (known: {', '.join(known)})")
+            raise InputError(
+                f"{setting.rule.code}: unknown key '{key}'{suggestion(str(key), known)} (known: {', '.join(known)})"
+            )
     return replace(setting, severity=severity, parameters=parameters, decided_by=source, enabled=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,15 +33,27 @@ def render(audit: Audit, command: str, fmt: str, **options: bool) -> str:
 
 def write(path: str, text: str) -> None:
     """Write a whole file or nothing."""
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    data = text.encode("utf-8", "backslashreplace")
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(target)
+        target = Path(path).resolve()  # what a link points at is written, the link stays
+        if target.exists() and not target.is_file():
+            target.write_bytes(data)  # a device or a pipe must not be replaced by a file
+        else:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            _replace(target, data)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         raise InputError(f"cannot write: {error.strerror or error}", path) from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    draft = target.with_name(f".{os.getpid()}.tmp")
+    try:
+        draft.write_bytes(data)
+        draft.replace(target)
+    except OSError:
+        with suppress(OSError):
+            draft.unlink()
+        raise
 
 
 def report_target(text: str) -> tuple[str, str]:

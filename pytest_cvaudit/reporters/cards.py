@@ -24,7 +24,11 @@ def explain(rule: Rule, *, colour: bool | None = None) -> str:
 
 def _explain(console: Console, rule: Rule) -> None:
     line(console, f"{rule.code} {rule.name}", "bold")
-    line(console, f"{rule.severity} · {rule.confidence} confidence · needs {rule.evidence} evidence", STYLES[str(rule.severity)])
+    line(
+        console,
+        f"{rule.severity} · {rule.confidence} confidence · needs {rule.evidence} evidence",
+        STYLES[str(rule.severity)],
+    )
     line(console)
     line(console, rule.summary)
     _section(console, "Why it matters", rule.why)
@@ -73,11 +77,20 @@ def rules(settings: Settings, *, fmt: str = "text") -> str:
     if fmt == "json":
         return json.dumps({"version": 1, "standard": settings.standard, "rules": _rows(settings)}, indent=2) + "\n"
     rows = [
-        [row["code"], row["name"], row["severity"] if row["enabled"] else "off", row["evidence"], row["decided_by"], row["summary"]]
+        [
+            row["code"],
+            row["name"],
+            row["severity"] if row["enabled"] else "off",
+            row["evidence"],
+            row["decided_by"],
+            row["summary"],
+        ]
         for row in _rows(settings)
     ]
     columns = ["code", "name", "severity", "evidence", "decided by", "what"]
-    return rendered(lambda console: console.print(table(f"standard {settings.standard}", columns, rows, numeric_from=9)))
+    return rendered(
+        lambda console: console.print(table(f"standard {settings.standard}", columns, rows, numeric_from=9))
+    )
 
 
 def _rows(settings: Settings) -> list[dict[str, Any]]:

@@ -25,7 +25,8 @@ def check_document(audit: Audit) -> dict[str, Any]:
         "version": VERSION,
         "findings": [_finding(finding) for finding in audit.findings],
         "outcomes": [
-            {"experiment": o.experiment, "code": o.code, "status": str(o.status), "reason": o.reason} for o in audit.outcomes
+            {"experiment": o.experiment, "code": o.code, "status": str(o.status), "reason": o.reason}
+            for o in audit.outcomes
         ],
         "summary": {str(status): audit.count(status) for status in Status},
     }
@@ -104,7 +105,9 @@ def _metric(table: MetricTable) -> dict[str, Any]:
         # The metric's own name answers "why is there no recommended value?" without knowing which aggregation that is.
         undefined[table.metric.name] = table.best.reason
     intervals = {
-        name: [value.low, value.high] for name, value in table.values.items() if value.value is not None and value.low < value.high
+        name: [value.low, value.high]
+        for name, value in table.values.items()
+        if value.value is not None and value.low < value.high
     }
     spreads = {name: value.spread for name, value in table.values.items() if value.spread is not None}
     return {

@@ -22,4 +22,4 @@ def report(audit: Audit) -> str:
 
 
 def _dump(document: object) -> str:
-    return json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"

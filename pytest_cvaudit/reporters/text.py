@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
-from pytest_cvaudit.model import Finding, Severity, Status
+from pytest_cvaudit.model import Finding, Location, Severity, Status
 from pytest_cvaudit.reporters.documents import report_document
 from pytest_cvaudit.reporters.terminal import STYLES, line, rendered, table
 
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_FOLDS = 30
 _TIP_WIDTH = 110
+_FRAME_WIDTH = 160
 
 
 def check(audit: Audit, *, colour: bool | None = None) -> str:
@@ -33,8 +36,9 @@ def report(audit: Audit, *, colour: bool | None = None) -> str:
 
 def _check(console: Console, audit: Audit) -> None:
     live = [finding for finding in audit.findings if finding.suppressed is None]
+    frames = _frames(live)
     for finding in sorted(live, key=lambda one: (-one.severity, one.location.path, one.location.line or 0, one.code)):
-        _finding(console, finding)
+        _finding(console, finding, frames.get(finding.location))
     hidden = [finding for finding in audit.findings if finding.suppressed is not None]
     if hidden:
         line(console, f"suppressed ({len(hidden)}):")
@@ -44,18 +48,22 @@ def _check(console: Console, audit: Audit) -> None:
     unsure = [outcome for outcome in audit.outcomes if outcome.status is Status.INCONCLUSIVE]
     if unsure:
         line(console, f"cannot tell ({len(unsure)}):", STYLES["inconclusive"])
+        rules: dict[tuple[str, str], list[str]] = {}
         for outcome in unsure:
-            line(console, f"  {outcome.experiment} {outcome.code} {outcome.name}: {outcome.reason}")
+            rules.setdefault((outcome.experiment, outcome.reason), []).append(f"{outcome.code} {outcome.name}")
+        for (experiment, reason), names in rules.items():
+            which = names[0] if len(names) == 1 else ", ".join(name.split()[0] for name in names)
+            line(console, f"  {experiment} {which}: {reason}")
         line(console)
     _summary(console, audit, live)
 
 
-def _finding(console: Console, finding: Finding) -> None:
+def _finding(console: Console, finding: Finding, source: str | None) -> None:
     header = f"{_place(finding)} {finding.severity} {finding.code} {finding.name} [{finding.experiment}]"
     line(console, header, STYLES[str(finding.severity)])
     line(console, f"  {finding.message}")
-    for row in _frame(finding):
-        line(console, row, "dim")
+    if source is not None:
+        line(console, f"  {finding.location.line:>4} | {source}", "dim")
     tip = fill(" ".join(finding.tip.split()), _TIP_WIDTH, initial_indent="  tip: ", subsequent_indent="       ")
     line(console, tip, "italic")
     line(console)
@@ -66,16 +74,25 @@ def _place(finding: Finding) -> str:
     return f"{finding.location.path}{number}:"
 
 
-def _frame(finding: Finding) -> list[str]:
-    """The line that the finding is about, with its number."""
-    number = finding.location.line
-    if number is None:
-        return []
-    try:
-        source = Path(finding.location.path).read_text(encoding="utf-8").splitlines()[number - 1]
-    except (OSError, UnicodeDecodeError, IndexError):
-        return []
-    return [f"  {number:>4} | {source.rstrip()}"]
+def _frames(findings: list[Finding]) -> dict[Location, str]:
+    """The lines that the findings are about; each file is read once, and no further than needed."""
+    numbers: dict[str, set[int]] = {}
+    for finding in findings:
+        if finding.location.line is not None:
+            numbers.setdefault(finding.location.path, set()).add(finding.location.line)
+    frames: dict[Location, str] = {}
+    for path, wanted in numbers.items():
+        with suppress(OSError, UnicodeDecodeError), Path(path).open(encoding="utf-8") as file:
+            for number, row in enumerate(islice(file, max(wanted)), start=1):
+                if number in wanted:
+                    frames[Location(path, number)] = _shortened(row)
+    return frames
+
+
+def _shortened(row: str) -> str:
+    """A line of a file, cut where nobody would read on."""
+    row = row.rstrip()
+    return row if len(row) <= _FRAME_WIDTH else f"{row[:_FRAME_WIDTH]} …"
 
 
 def _summary(console: Console, audit: Audit, live: list[Finding]) -> None:
@@ -106,7 +123,9 @@ def _report(console: Console, audit: Audit) -> None:
 
 def _fold_table(console: Console, folds: list[dict[str, Any]]) -> None:
     repeated = len({row["repeat"] for row in folds}) > 1
-    columns = [name for name in folds[0] if any(row[name] is not None for row in folds) and (name != "repeat" or repeated)]
+    columns = [
+        name for name in folds[0] if any(row[name] is not None for row in folds) and (name != "repeat" or repeated)
+    ]
     rows = [[_number(row[name]) for name in columns] for row in folds[:_MOST_FOLDS]]
     console.print(table(None, columns, rows, numeric_from=1))
     if len(folds) > _MOST_FOLDS:
@@ -125,7 +144,9 @@ def _metric_table(console: Console, metrics: dict[str, Any]) -> None:
             for other, number in entry["values"].items()
             if other != entry["recommended"] and number is not None and other not in entry["same"]
         ]
-        rows.append([name, entry["recommended"], f"{value} ± {spread:.4f}" if spread is not None else value, "  ".join(others)])
+        rows.append(
+            [name, entry["recommended"], f"{value} ± {spread:.4f}" if spread is not None else value, "  ".join(others)]
+        )
     console.print(table(None, ["metric", "recommended", "value", "other ways"], rows, numeric_from=9))
     line(console)
 
@@ -136,7 +157,11 @@ def _claim_table(console: Console, claims: list[dict[str, Any]]) -> None:
         explained = ", ".join(claim["matches"]) or ", ".join(claim["single_folds"]) or claim["reason"] or "nothing"
         if claim["spread"] is not None:
             explained += f"; ± is {' or '.join(claim['spread']) or 'unexplained'}"
-        right = f"{_number(claim['recommended'], 6)} ({claim['recommended_aggregation']})" if claim["recommended"] is not None else "-"
+        right = (
+            f"{_number(claim['recommended'], 6)} ({claim['recommended_aggregation']})"
+            if claim["recommended"] is not None
+            else "-"
+        )
         delta = f"{claim['delta']:+.4f}" if claim["delta"] is not None else "-"
         rows.append([claim["name"], claim["printed"], claim["verdict"], explained, right, delta])
     columns = ["claim", "printed", "verdict", "explained by", "right number", "off by"]
