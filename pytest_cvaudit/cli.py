@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_cvaudit.run import Options
 
 FOUND, BROKEN = 1, 2
+DEFAULT_FILE = "cvaudit-baseline.json"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -77,6 +78,20 @@ def _parser() -> argparse.ArgumentParser:
         _add_log_options(command)
         _add_output_options(command)
         command.set_defaults(run=run)
+    baseline = commands.add_parser(
+        "baseline",
+        help="write down the known findings",
+        description="Write the findings to a baseline, by content; an existing one is kept up to date and takes up new "
+        "findings only if asked.",
+    )
+    baseline.add_argument(
+        "paths", nargs="+", type=Path, metavar="PATH", help="a manifest, a log, or a folder of manifests"
+    )
+    _add_rule_options(baseline)
+    _add_log_options(baseline)
+    baseline.add_argument("--output", type=Path, metavar="FILE", help=f"the baseline (default {DEFAULT_FILE})")
+    baseline.add_argument("--accept-new", action="store_true", help="take up new findings too")
+    baseline.set_defaults(run=_baseline, baseline=None)
     explain = commands.add_parser(
         "explain", help="explain a rule", description="Explain a rule: what, why, examples, what to do."
     )
@@ -96,6 +111,7 @@ def _add_rule_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--standard", metavar="NAME", help="a shipped standard or a path to one")
     for option in ("--select", "--ignore", "--extend-select"):
         group.add_argument(option, action="append", default=[], metavar="RULES", type=_words)
+    group.add_argument("--pedantic", action="store_true", help="turn the advisory rules on")
 
 
 def _add_log_options(parser: argparse.ArgumentParser) -> None:
@@ -125,6 +141,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--exit-zero", action="store_true", help="exit 0 even with findings")
     group.add_argument("--statistics", action="store_true", help="count findings per rule on standard error")
     group.add_argument("--show-settings", action="store_true", help="list the rules in force and stop")
+    group.add_argument("--baseline", type=Path, metavar="FILE", help="findings that are known and do not fail")
 
 
 def _words(text: str) -> list[str]:
@@ -160,6 +177,31 @@ def _rules(options: argparse.Namespace) -> int:
     return 0
 
 
+def _baseline(options: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from pytest_cvaudit.baseline import baseline_text, load_baseline, update
+    from pytest_cvaudit.reporters import write
+    from pytest_cvaudit.run import audit_paths
+
+    configuration = _configuration()
+    target = options.output or configuration.baseline or Path(DEFAULT_FILE)
+    audit, errors = audit_paths(options.paths, replace(_options(options, configuration), baseline=None))
+    if errors or audit.problems:
+        for problem in (*map(str, errors), *audit.problems):
+            print(f"cvaudit: {problem}", file=sys.stderr)
+        return BROKEN
+    found = update(audit, load_baseline(target) if target.exists() else None)
+    accepted = found.new if options.accept_new else ()
+    write(str(target), baseline_text((*found.kept, *accepted)))
+    left = [] if options.accept_new else found.new
+    _emit(f"{target}: {len(found.kept)} known findings, {len(accepted)} taken up, {found.gone} gone, {len(left)} new\n")
+    for finding in left:
+        place = f"{finding.location.path}:{finding.location.line or 1}"
+        print(f"new: {place}: {finding.code} [{finding.experiment}] {finding.message}", file=sys.stderr)
+    return FOUND if left else 0
+
+
 def _configuration() -> Configuration:
     from pytest_cvaudit.configuration import load_configuration
 
@@ -185,6 +227,9 @@ def _options(options: argparse.Namespace, configuration: Configuration) -> Optio
         select=words(options.select, configuration.select),
         ignore=words(options.ignore, configuration.ignore),
         extend_select=words(options.extend_select, configuration.extend_select),
+        pedantic=options.pedantic or configuration.pedantic,
+        suppressions=configuration.suppressions,
+        baseline=log.get("baseline") or configuration.baseline,
         claims=tuple(log.get("claim", ())),
         protocol=Protocol(positive=log.get("positive"), folds=log.get("folds"), instances=log.get("instances")),
         columns=columns,

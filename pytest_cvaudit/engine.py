@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.aggregations import Aggregates
 from pytest_cvaudit.attribution import UNCHECKABLE, Attribution, attribute
-from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Rival, Subject, Unsure, run
-from pytest_cvaudit.model import Finding, Location, Outcome, Severity, Status
+from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Rival, Subject, SuppressionUse, Unsure, run
+from pytest_cvaudit.model import Experiment, Finding, Location, Outcome, Severity, Status
 from pytest_cvaudit.model.metrics import RANKING
+from pytest_cvaudit.rulebook import find_rule
 from pytest_cvaudit.settings import load_settings
 from pytest_cvaudit.tallies.tally import tally
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from pytest_cvaudit.manifest import Comparison, Suppression
-    from pytest_cvaudit.model import Claim, Experiment
+    from pytest_cvaudit.model import Claim
     from pytest_cvaudit.settings import RuleSetting, Settings
 
 _ABOUT: dict[str, tuple[Callable[[Claim], bool], str]] = {
@@ -36,6 +37,8 @@ _ABOUT: dict[str, tuple[Callable[[Claim], bool], str]] = {
     "any": (bool, "nothing is claimed"),
 }
 _UNREADABLE = "CV002"
+#: What a card is about that is judged once per manifest, not per experiment.
+SUPPRESSION = "suppression"
 
 
 @dataclass(frozen=True)
@@ -55,23 +58,31 @@ class Audited:
 
 @dataclass(frozen=True)
 class Audit:
-    """The result of an audit: one entry per experiment."""
+    """The result of an audit: one entry per experiment, and the outcomes of the rules about the suppressions."""
 
     audited: tuple[Audited, ...] = ()
+    suppressing: tuple[Outcome, ...] = ()
 
     def __add__(self, other: Audit) -> Audit:
         """Join two audits."""
-        return Audit(self.audited + other.audited)
+        return Audit(self.audited + other.audited, self.suppressing + other.suppressing)
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings of all experiments, suppressed ones too."""
-        return [finding for one in self.audited for finding in one.findings]
+        """All findings, suppressed ones too."""
+        return [finding for outcome in self.outcomes for finding in outcome.findings]
 
     @property
     def outcomes(self) -> list[Outcome]:
-        """All outcomes of all experiments."""
-        return [outcome for one in self.audited for outcome in one.outcomes]
+        """All outcomes."""
+        return [*(outcome for one in self.audited for outcome in one.outcomes), *self.suppressing]
+
+    def marked(self, mark: Callable[[Finding], Finding]) -> Audit:
+        """The same audit with every finding passed through a function; a rule whose findings are all hidden passes."""
+        audited = tuple(
+            replace(one, outcomes=tuple(_marked(outcome, mark) for outcome in one.outcomes)) for one in self.audited
+        )
+        return Audit(audited, tuple(_marked(outcome, mark) for outcome in self.suppressing))
 
     @property
     def problems(self) -> list[str]:
@@ -96,16 +107,16 @@ def audit(
     comparisons: Sequence[Comparison] = (),
 ) -> Audit:
     """Audit experiments: tallies, aggregations, attribution of the claims, then every rule that is on."""
-    rules = (settings or load_settings()).enabled
-    live = [one for one in suppressions if one.until is None or today is None or today <= one.until]
-    subjects = [_subject(experiment) for experiment in experiments]
+    settings = settings or load_settings()
+    rules = [setting for setting in settings.enabled if setting.rule.about != SUPPRESSION]
+    subjects = [_subject(replace(one, protocol=settings.declare(one.protocol))) for one in experiments]
     runs = sum(max(1, len({cell.repeat for cell in subject.experiment.cells})) for subject in subjects)
     audited = []
     for subject in subjects:
         whole = replace(subject, rivals=tuple(_rivals(subject, subjects, comparisons)), runs=runs)
-        outcomes = tuple(_suppressed(_outcome(setting, whole), live) for setting in rules)
+        outcomes = tuple(_outcome(setting, whole) for setting in rules)
         audited.append(Audited(subject.experiment, subject.aggregates, subject.attributions, outcomes))
-    return Audit(tuple(audited))
+    return suppress(Audit(tuple(audited)), suppressions, settings, today)
 
 
 def _subject(experiment: Experiment) -> Subject:
@@ -192,19 +203,45 @@ def _finding(setting: RuleSetting, experiment: Experiment, hit: Hit) -> Finding:
     )  # fmt: skip
 
 
-def _suppressed(outcome: Outcome, suppressions: Sequence[Suppression]) -> Outcome:
-    """Mark the findings that the user has accepted; they stay visible."""
-    findings = tuple(_mark(finding, suppressions) for finding in outcome.findings)
+def _marked(outcome: Outcome, mark: Callable[[Finding], Finding]) -> Outcome:
+    findings = tuple(mark(finding) for finding in outcome.findings)
+    if findings and all(finding.suppressed is not None for finding in findings):
+        reason = f"suppressed: {findings[0].suppressed}"
+        return replace(outcome, findings=findings, status=Status.PASSED, reason=reason)
     return replace(outcome, findings=findings)
 
 
-def _mark(finding: Finding, suppressions: Sequence[Suppression]) -> Finding:
-    for one in suppressions:
-        names_rule = one.rule in (finding.code, finding.name, f"{finding.code}-{finding.name}")
-        if (
-            names_rule
-            and fnmatchcase(finding.experiment, one.experiment)
-            and fnmatchcase(finding.location.path, one.path)
-        ):
-            return replace(finding, suppressed=one.reason)
-    return finding
+def suppress(found: Audit, suppressions: Sequence[Suppression], settings: Settings, today: date | None = None) -> Audit:
+    """Mark the findings that the user has accepted, and judge the suppressions themselves."""
+    if not suppressions:
+        return found
+    expired = [one.until is not None and today is not None and today > one.until for one in suppressions]
+    live = [one for one, over in zip(suppressions, expired, strict=True) if not over]
+
+    def mark(finding: Finding) -> Finding:
+        reasons = [one.reason for one in live if concerns(one, finding)]
+        return replace(finding, suppressed=reasons[0]) if reasons and finding.suppressed is None else finding
+
+    on = {setting.rule.code for setting in settings.enabled}
+    uses = tuple(
+        SuppressionUse(
+            one.rule, one.experiment, one.reason, one.until, over,
+            sum(concerns(one, finding) for finding in found.findings), one.location.line,
+        )
+        for one, over in zip(suppressions, expired, strict=True)
+        if find_rule(one.rule).code in on  # what is switched off cannot be seen to be unused
+    )  # fmt: skip
+    experiment = Experiment("suppress", location=suppressions[0].location)
+    subject = replace(_subject(experiment), suppressions=uses)
+    judged = [_outcome(setting, subject) for setting in settings.enabled if setting.rule.about == SUPPRESSION]
+    return replace(found.marked(mark), suppressing=found.suppressing + tuple(judged))
+
+
+def concerns(one: Suppression, finding: Finding) -> bool:
+    """Tell whether a suppression is about a finding."""
+    names = (finding.code, finding.name, f"{finding.code}-{finding.name}")
+    return (
+        one.rule in names
+        and fnmatchcase(finding.experiment, one.experiment)
+        and fnmatchcase(finding.location.path, one.path)
+    )

@@ -15,12 +15,11 @@ from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.manifest import find_manifests, is_manifest, shown
 from pytest_cvaudit.model import Severity, Status
 from pytest_cvaudit.reporters import render, report_target, write
-from pytest_cvaudit.run import Options, audit_manifest
+from pytest_cvaudit.run import Options, accept, audit_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
-    from pytest_cvaudit.engine import Audited
     from pytest_cvaudit.model import Finding, Outcome
     from pytest_cvaudit.recorder import Recorder
     from pytest_cvaudit.settings import Settings
@@ -55,7 +54,7 @@ class Auditor:
     def audit(self, path: Path) -> Audit:
         """Audit a manifest once."""
         if path not in self.audits:
-            self.audits[path] = audit_manifest(path, self.options)
+            self.audits[path] = accept(audit_manifest(path, self.options), self.options, whole=False)
         return self.audits[path]
 
     def pytest_collect_file(self, file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -122,6 +121,9 @@ def plugin_options(config: pytest.Config) -> tuple[Options, Severity]:
         select=words("cvaudit_select", project.select),
         ignore=words("cvaudit_ignore", project.ignore),
         extend_select=project.extend_select,
+        pedantic=project.pedantic,
+        suppressions=project.suppressions,
+        baseline=project.baseline,
     )
     return options, Severity.of(config.getoption("cvaudit_fail_on") or project.fail_on)
 
@@ -159,23 +161,25 @@ class ManifestFile(pytest.File):
         for audited in audit.audited:
             # pytest takes these signs in a node id for its own.
             name = audited.experiment.name.replace("::", ":").replace("[", "(").replace("]", ")")
-            yield ExperimentNode.from_parent(self, name=name, audited=audited)
+            line = audited.experiment.location.line
+            yield ExperimentNode.from_parent(self, name=name, outcomes=audited.outcomes, line=line or 1)
+        if audit.suppressing:
+            yield ExperimentNode.from_parent(self, name="suppress", outcomes=audit.suppressing, line=1)
 
 
 class ExperimentNode(pytest.Collector):
-    """One experiment of a manifest."""
+    """One experiment of a manifest, or its suppressions."""
 
-    def __init__(self, *, audited: Audited, **keywords: Any) -> None:
+    def __init__(self, *, outcomes: tuple[Outcome, ...], line: int, **keywords: Any) -> None:
         super().__init__(**keywords)
-        self.audited = audited
+        self.outcomes = outcomes
+        self.line = line
 
     def collect(self) -> Iterator[RuleItem]:
         """Yield one item per rule that has something to say."""
-        for outcome in self.audited.outcomes:
+        for outcome in self.outcomes:
             if outcome.status is not Status.NOT_APPLICABLE:
-                name = f"{outcome.code}-{outcome.name}"
-                line = self.audited.experiment.location.line
-                yield RuleItem.from_parent(self, name=name, outcome=outcome, line=line or 1)
+                yield RuleItem.from_parent(self, name=f"{outcome.code}-{outcome.name}", outcome=outcome, line=self.line)
 
 
 class RuleItem(pytest.Item):

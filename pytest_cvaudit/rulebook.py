@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 #: Which claims a rule is about, by the word that its card uses.
-ABOUT = ("f", "auc", "precision-ranking", "ranking", "macro", "labels", "accuracy", "comparison", "any")
+ABOUT = ("f", "auc", "precision-ranking", "ranking", "macro", "labels", "accuracy", "comparison", "suppression", "any")
 
 
 @dataclass(frozen=True)

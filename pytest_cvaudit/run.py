@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_cvaudit.engine import Audit, audit
+from pytest_cvaudit.baseline import apply_baseline, load_baseline
+from pytest_cvaudit.engine import Audit, audit, concerns, suppress
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.manifest import experiment_from_log, experiments, find_manifests, is_manifest, load_manifest, shown
 from pytest_cvaudit.model import Protocol
+from pytest_cvaudit.rulebook import find_rule
 from pytest_cvaudit.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from pytest_cvaudit.manifest import Suppression
 
 _SOURCE = (".py", ".ipynb")
 
@@ -27,6 +31,9 @@ class Options:
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
+    pedantic: bool = False
+    suppressions: tuple[Suppression, ...] = ()
+    baseline: Path | None = None
     claims: tuple[str, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -46,17 +53,43 @@ class Options:
             select=self.select,
             ignore=self.ignore,
             extend_select=self.extend_select,
+            pedantic=self.pedantic,
         )
 
 
 def audit_manifest(path: Path, options: Options) -> Audit:
-    """Audit one manifest."""
+    """Audit one manifest, with its own suppressions."""
     manifest = load_manifest(path)
     try:
         settings = options.settings(manifest.standard, path.parent)
     except InputError as error:
         raise error.at(shown(path)) from None
-    return audit(experiments(manifest), settings, manifest.suppressions, datetime.now(UTC).date(), manifest.comparisons)
+    for one in manifest.suppressions:
+        _known(one)
+    return audit(experiments(manifest), settings, manifest.suppressions, _today(), manifest.comparisons)
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _known(suppression: Suppression) -> None:
+    try:
+        find_rule(suppression.rule)
+    except InputError as error:
+        raise error.at(suppression.location.path, suppression.location.line) from None
+
+
+def accept(found: Audit, options: Options, *, whole: bool = True) -> Audit:
+    """Mark what the project accepts beyond the manifests: its own suppressions, and its baseline.
+
+    Only where the whole run is at hand can a suppression of the project be seen to be unused.
+    """
+    for one in options.suppressions:
+        _known(one)
+    used = [one for one in options.suppressions if whole or any(concerns(one, finding) for finding in found.findings)]
+    found = suppress(found, used, options.settings(), _today())
+    return found if options.baseline is None else apply_baseline(found, load_baseline(options.baseline))
 
 
 def audit_log(path: Path, options: Options) -> Audit:
@@ -81,7 +114,7 @@ def audit_paths(paths: Iterable[Path], options: Options) -> tuple[Audit, list[In
             )
         except InputError as error:
             errors.append(error)
-    return result, errors
+    return accept(result, options), errors
 
 
 def expand(paths: Iterable[Path]) -> tuple[list[Path], list[InputError]]:

@@ -6,17 +6,16 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
-from pytest_cvaudit.errors import InputError, suggestion
+from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model import Severity
-from pytest_cvaudit.rulebook import Rule, codes_matching, find_rule, load_rules, rules_directory
+from pytest_cvaudit.rulebook import Rule, codes_matching, load_rules
+from pytest_cvaudit.standards import load_standard
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-DEFAULT_STANDARD = "forman-scholz"
-_KEYS = ("name", "extends", "description", "rules")
+    from pytest_cvaudit.model import Protocol
+    from pytest_cvaudit.standards import Change
 
 
 @dataclass(frozen=True)
@@ -32,15 +31,22 @@ class RuleSetting:
 
 @dataclass(frozen=True)
 class Settings:
-    """The rules in force, by code."""
+    """The rules in force, by code, and what the standard declares for every experiment."""
 
     standard: str
     rules: Mapping[str, RuleSetting] = field(default_factory=dict)
+    policies: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def enabled(self) -> list[RuleSetting]:
         """The rules that are on."""
         return [setting for setting in self.rules.values() if setting.enabled]
+
+    def declare(self, protocol: Protocol) -> Protocol:
+        """Add the standard's policies where the experiment itself says nothing."""
+        return replace(
+            protocol, **{key: value for key, value in self.policies.items() if getattr(protocol, key) is None}
+        )
 
 
 def load_settings(
@@ -50,10 +56,16 @@ def load_settings(
     select: Sequence[str] = (),
     ignore: Sequence[str] = (),
     extend_select: Sequence[str] = (),
+    pedantic: bool = False,
 ) -> Settings:
     """Load a standard by name or path and apply the user's selection; the longest prefix wins."""
-    name = standard or DEFAULT_STANDARD
-    rules = _standard(name, base or Path(), ())
+    loaded = load_standard(standard, base or Path())
+    rules = {
+        code: RuleSetting(rule, rule.severity, rule.parameters, "its card", pedantic or not rule.advisory)
+        for code, rule in load_rules().items()
+    }
+    for change in loaded.changes:
+        rules[change.code] = _changed(rules[change.code], change)
     chosen = _matching("select", select) if select else None
     extended, ignored = _matching("extend-select", extend_select), _matching("ignore", ignore)
     for code, setting in rules.items():
@@ -63,7 +75,7 @@ def load_settings(
             enabled = False
         if enabled != setting.enabled:
             rules[code] = replace(setting, enabled=enabled, decided_by="the selection")
-    return Settings(name, rules)
+    return Settings(loaded.name, rules, loaded.policies)
 
 
 def _matching(option: str, words: Sequence[str]) -> dict[str, int]:
@@ -73,80 +85,7 @@ def _matching(option: str, words: Sequence[str]) -> dict[str, int]:
         raise error.at(option) from None
 
 
-def _standard(name: str, base: Path, seen: tuple[Path, ...]) -> dict[str, RuleSetting]:
-    path = _find(name, base)
-    if path in seen:
-        raise InputError(f"standard '{name}' extends itself", str(path))
-    document = _load(path)
-    parent = document.get("extends")
-    if parent is not None:
-        settings = _standard(str(parent), path.parent, (*seen, path))
-    else:
-        settings = {
-            code: RuleSetting(rule, rule.severity, rule.parameters, "its card") for code, rule in load_rules().items()
-        }
-    changes = document.get("rules") or {}
-    if not isinstance(changes, dict):
-        raise InputError("'rules' of a standard is a mapping, such as 'CV201: warning'", str(path))
-    for word, change in changes.items():
-        try:
-            code = find_rule(str(word)).code
-            settings[code] = _changed(settings[code], change, path.name)
-        except InputError as error:
-            raise error.at(str(path)) from None
-    return settings
-
-
-def _find(name: str, base: Path) -> Path:
-    shipped = rules_directory() / "standards" / f"{name}.yaml"
-    if shipped.is_file():
-        return shipped
-    path = base / name
-    if path.is_file():
-        return path.resolve()
-    known = sorted(path.stem for path in shipped.parent.glob("*.yaml"))
-    where = f": no such file in {base.absolute()}" if path.suffix else ""
-    hint = suggestion(name, known)
-    raise InputError(f"unknown standard '{name}'{where}{hint} (shipped: {', '.join(known)}; or a path)")
-
-
-def _load(path: Path) -> dict[str, Any]:
-    try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, OSError, UnicodeDecodeError) as error:
-        line = getattr(getattr(error, "problem_mark", None), "line", None)
-        message = getattr(error, "problem", None) or str(error)
-        raise InputError(f"not a readable standard: {message}", str(path), None if line is None else line + 1) from None
-    if not isinstance(document, dict):
-        raise InputError("a standard is a mapping with name, extends and rules", str(path))
-    for key in document:
-        if key not in _KEYS:
-            raise InputError(f"unknown key '{key}' in a standard{suggestion(str(key), _KEYS)}", str(path))
-    return document
-
-
-def _changed(setting: RuleSetting, change: Any, source: str) -> RuleSetting:
-    """Apply one entry of a standard: ``off``, ``on``, a severity, or a mapping of severity and parameters."""
-    if isinstance(change, bool) or change in ("off", "on"):
-        return replace(setting, enabled=change in (True, "on"), decided_by=source)
-    if isinstance(change, str):
-        change = {"severity": change}
-    if not isinstance(change, dict):
-        raise InputError(f"{setting.rule.code}: expected off, on, a severity or a mapping, not '{change}'")
-    parameters = dict(setting.parameters)
-    severity = setting.severity
-    for key, value in change.items():
-        if key == "severity":
-            if value not in ("error", "warning", "info"):
-                raise InputError(f"{setting.rule.code}: severity '{value}' is not error, warning or info")
-            severity = Severity.of(value)
-        elif key in parameters:
-            if isinstance(parameters[key], int | float) and not isinstance(value, int | float):
-                raise InputError(f"{setting.rule.code}: '{key}' must be a number, not '{value}'")
-            parameters[key] = value
-        else:
-            known = ["severity", *parameters]
-            raise InputError(
-                f"{setting.rule.code}: unknown key '{key}'{suggestion(str(key), known)} (known: {', '.join(known)})"
-            )
-    return replace(setting, severity=severity, parameters=parameters, decided_by=source, enabled=True)
+def _changed(setting: RuleSetting, change: Change) -> RuleSetting:
+    severity = setting.severity if change.severity is None else Severity.of(change.severity)
+    parameters = {**setting.parameters, **change.parameters}
+    return replace(setting, severity=severity, parameters=parameters, decided_by=change.source, enabled=change.enabled)

@@ -111,15 +111,15 @@ def _order(name: str) -> tuple[int, int]:
 
 def _sets_of(metric: Metric) -> tuple[str, ...]:
     if metric.average == "lfb":
-        return ("train",)
+        return ("train", "test", "fold")
     return ("test", "fold") if metric.average == "weighted" else _SETS
 
 
 def _weights(metric: Metric, sets: LabelSets, name: str) -> Floats:
     """One weight per cell and label: membership for macro and micro, frequencies for lfb and weighted."""
-    if metric.average == "lfb":
+    if metric.average == "lfb" and name == "train":
         return sets.training
-    if metric.average == "weighted":
+    if metric.average in ("lfb", "weighted"):
         gold = sets.tallies.gold.astype(np.float64)
         return gold if name == "fold" else np.tile(gold.sum(axis=0), (len(gold), 1))
     return sets.masks(name).astype(np.float64)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from pytest_cvaudit.aggregations import cell_name
 from pytest_cvaudit.attribution import UNCHECKABLE, UNEXPLAINED
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.errors import suggestion
@@ -11,8 +14,25 @@ from pytest_cvaudit.errors import suggestion
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from pytest_cvaudit.attribution import Attribution
-    from pytest_cvaudit.model import Experiment
+    from pytest_cvaudit.model import Claim, Experiment
+    from pytest_cvaudit.tallies.tally import Tallies
+
+    Floats = NDArray[np.float64]
+
+#: A smaller value is better.
+LOSSES = ("error", "brier", "log_loss", "ece")
+
+
+def ways_of(attribution: Attribution) -> tuple[str, ...]:
+    """The aggregations that may have made a claim: the declared one where it prints so, else all that do."""
+    declared, table = attribution.claim.aggregation, attribution.table
+    if declared is None or table is None or declared not in table.values:
+        return attribution.matches
+    name = table.canonical(declared)
+    return (name,) if name in attribution.matches else attribution.matches
 
 
 @check("CV002")
@@ -66,28 +86,25 @@ def unexplained_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
     """A claim that no aggregation of the logged folds prints, or not the one it declares."""
     for attribution in attributions:
         claim, table = attribution.claim, attribution.table
-        near = ", ".join(f"{name} {value:.6f}" for name, value in attribution.nearest)
+        # A single fold and a measure in disguise have rules of their own.
+        if table is None or attribution.single_folds or attribution.disguise is not None:
+            continue
         evidence = {"nearest": dict(attribution.nearest), "matches": list(attribution.matches)}
-        if attribution.verdict == UNEXPLAINED and not attribution.single_folds:
-            yield Hit(
-                f"'{claim}' is not what any aggregation of the logged folds prints; nearest: {near}",
-                claim,
-                evidence=evidence,
-            )
+        if attribution.verdict == UNEXPLAINED:
+            near = ", ".join(f"{name} {value:.6f}" for name, value in attribution.nearest)
+            message = f"'{claim}' is not what any aggregation of the logged folds prints; nearest: {near}"
+            yield Hit(message, claim, evidence=evidence)
             continue
-        if table is None or claim.aggregation is None or not attribution.matches:
-            continue
-        if claim.aggregation not in table.values:
-            continue
-        declared = table.values[claim.aggregation]
-        if table.canonical(claim.aggregation) in attribution.matches:
+        declared = table.values.get(claim.aggregation or "")
+        if declared is None or table.canonical(claim.aggregation or "") in attribution.matches:
             continue
         if declared.value is None:
-            yield Unsure(f"'{claim}' declares {claim.aggregation}, which is not known: {declared.reason}")
+            yield Unsure(f"'{claim}' declares {claim.aggregation}, which has no value here: {declared.reason}")
             continue
+        found = f"; what prints so is {' or '.join(attribution.matches)}" if attribution.matches else ""
         message = (
             f"'{claim}' declares {claim.aggregation}, which is {declared.value:.6f} and prints "
-            f"{claim.printed.show(declared.value)}; what it prints is {' or '.join(attribution.matches)}"
+            f"{claim.printed.show(declared.value)}{found}"
         )
         yield Hit(message, claim, evidence={**evidence, "declared": declared.value})
 
@@ -105,15 +122,84 @@ def single_fold_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
                 f"'{claim}' is what {folds} alone prints, but an aggregation is not ruled out: {attribution.reason}"
             )
             continue
-        values = table.per_fold.value[~(table.per_fold.value != table.per_fold.value)]
-        best = "the best fold" if claim.printed.rounded.meets(float(values.max())) else "not the best fold"
+        values, sign = table.per_fold.value, -1 if claim.metric.name in LOSSES else 1
+        best = cell_name(table.cells[int(np.nanargmax(sign * values))], table.cells)
+        rank = "the best fold" if best in attribution.single_folds else "not the best fold"
         right, shown = table.best, ""
         if right.value is not None:
             printed = claim.printed.show(right.value)
             shown = f"; {table.recommended} over all folds is {right.value:.6f} and would print {printed}"
         message = (
-            f"'{claim}' is what {folds} alone prints ({best} of {len(table.cells)}) and no aggregation does{shown}"
+            f"'{claim}' is what {folds} alone prints ({rank} of {len(table.cells)}) and no aggregation does{shown}"
         )
         fold = attribution.single_folds[0] if len(attribution.single_folds) == 1 else None
         evidence = {"folds": list(attribution.single_folds), "recommended": right.value}
         yield Hit(message, claim, fold=fold, evidence=evidence)
+
+
+@check("CV506")
+def no_spread(attributions: tuple[Attribution, ...]) -> Iterator[Result]:
+    """A mean over folds or repeats that is claimed without its spread."""
+    for attribution in attributions:
+        claim, samples = attribution.claim, [_averaged(attribution, way) for way in ways_of(attribution)]
+        if claim.printed.spread is not None or not samples or any(len(values) < 2 for _, values in samples):
+            continue
+        over, values = samples[0]
+        low, high = (claim.printed.show(float(end)) for end in (values.min(), values.max()))
+        if low != high:
+            deviation = float(values.std(ddof=1))
+            message = f"'{claim}' is a mean over {len(values)} {over} that range from {low} to {high}"
+            yield Hit(f"{message} (SD {deviation:.4f})", claim, evidence={"sd": deviation, over: len(values)})
+
+
+def _averaged(attribution: Attribution, way: str) -> tuple[str, Floats]:
+    """What a way of explaining a claim is the mean of: folds, or repeats, or nothing."""
+    table = attribution.table
+    assert table is not None
+    if not way.startswith("avg"):
+        return "repeats", np.asarray(table.values[way].per_repeat)
+    values = table.per_fold_of.get(way.replace("_all@", "@"), table.per_fold.value)
+    return "folds", values[~np.isnan(values)]
+
+
+@check("CV508")
+def too_many_digits(
+    experiment: Experiment, attributions: tuple[Attribution, ...], tallies: Tallies | None, *, finest: float
+) -> Iterator[Result]:
+    """More printed digits than the test set can carry."""
+    if not attributions:
+        yield Irrelevant("nothing is claimed")
+    for claim in (attribution.claim for attribution in attributions):
+        what = "positives" if claim.metric.is_f else _CARRIERS.get(claim.metric.name, "instances")
+        number = _sizes(claim, experiment, tallies).get(what)
+        if not number:
+            yield Unsure(f"'{claim}': the number of {what} is unknown; log the counts or declare `{what}:`")
+        elif float(claim.printed.unit) < finest / number:
+            message = (
+                f"'{claim}' is printed to {claim.printed.unit.normalize():f}, but one of {number} {what} weighs about "
+                f"{1 / number:.1g} in it"
+            )
+            yield Hit(message, claim, evidence={"unit": float(claim.printed.unit), what: number})
+
+
+#: What a measure divides by, where that is not all instances.
+_CARRIERS = {
+    "recall": "positives",
+    "r_precision": "positives",
+    "precision": "predicted positives",
+    "specificity": "negatives",
+}
+
+
+def _sizes(claim: Claim, experiment: Experiment, tallies: Tallies | None) -> dict[str, int]:
+    """How many tested instances of each kind there are, over all repeats, as far as the log or the protocol tells."""
+    declared, repeats = experiment.protocol, experiment.protocol.repeats or 1
+    sizes = {"instances": (declared.instances or 0) * repeats, "positives": (declared.positives or 0) * repeats}
+    label = tallies.index(claim.label) if tallies is not None else None
+    if tallies is not None and tallies.knows_negatives:
+        sizes["instances"] = int(tallies.n.sum())
+    if tallies is not None and label is not None:
+        sizes["positives"] = int(tallies.gold[:, label].sum())
+        if tallies.counts is not None:
+            sizes["predicted positives"] = int(tallies.counts.predicted[:, label].sum())
+    return {**sizes, "negatives": max(sizes["instances"] - sizes["positives"], 0)}

@@ -1,4 +1,4 @@
-"""CV1xx: folds that lack a class, lack predictions, or are not there at all."""
+"""CV101, CV102, CV104 and CV113: folds that lack a class, lack predictions, or hold one instance only."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_cvaudit.aggregations import cell_name, name_folds
+from pytest_cvaudit.aggregations.values import repeats_of
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.model import Severity
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_cvaudit.attribution import Attribution
-    from pytest_cvaudit.model import Experiment, MissingFold, Protocol
     from pytest_cvaudit.tallies.tally import Tallies
 
     Mask = NDArray[np.bool_]
@@ -67,14 +67,27 @@ def _per_label(tallies: Tallies, absent: Mask, what: str, severity: Severity) ->
         yield Hit(f"label '{name}' {what} {which}", None, None, name, {"folds": folds}, severity)
 
 
+def leave_one_out(tallies: Tallies | None) -> bool:
+    """Tell whether every fold has one instance, as far as the log shows it."""
+    return tallies is not None and tallies.knows_negatives and tallies.n.max(initial=0) == 1
+
+
+_ONE_EACH = "leave-one-out: every fold has one instance (see CV113)"
+
+
 @check("CV101")
 def zero_positive_fold(tallies: Tallies | None) -> Iterator[Result]:
     """A fold without positives, or without a label of the label set."""
     if tallies is None:
         yield Unsure("how many positives each fold has is not logged; log the counts or the predictions")
+    elif leave_one_out(tallies):
+        yield Irrelevant(_ONE_EACH)
     elif tallies.positive is not None and tallies.single_label and len(tallies.labels) <= 2:
         missing = tallies.gold[:, tallies.positive] == 0
-        yield from _per_fold(tallies, missing, "have no positives: recall and AUC are undefined there")
+        # With fewer positives than folds it could not be otherwise; CV109 says so.
+        forced = any(tallies.gold[cells, tallies.positive].sum() < len(cells) for cells in repeats_of(tallies.cells))
+        severity = Severity.WARNING if forced else None
+        yield from _per_fold(tallies, missing, "have no positives: recall and AUC are undefined there", severity)
     else:
         yield from _per_label(tallies, tallies.gold == 0, "has no instance in", Severity.WARNING)
 
@@ -84,6 +97,8 @@ def no_predicted_positives(tallies: Tallies | None) -> Iterator[Result]:
     """A fold where nothing was predicted positive, so that precision is undefined."""
     if tallies is None or tallies.counts is None:
         yield Unsure("predicted labels are not logged; log them, or the counts per fold")
+    elif leave_one_out(tallies):
+        yield Irrelevant(_ONE_EACH)
     elif tallies.positive is not None and tallies.single_label and len(tallies.labels) <= 2:
         none = tallies.counts.predicted[:, tallies.positive] == 0
         yield from _per_fold(tallies, none, "have no predicted positives: precision is undefined there")
@@ -97,6 +112,8 @@ def no_negatives_fold(tallies: Tallies | None) -> Iterator[Result]:
     """A fold where every instance is positive."""
     if tallies is None:
         yield Unsure("how many negatives each fold has is not logged; log the counts or the predictions")
+    elif leave_one_out(tallies):
+        yield Irrelevant(_ONE_EACH)
     elif tallies.positive is None:
         yield Irrelevant("no label is declared positive")
     elif not tallies.knows_negatives:
@@ -106,83 +123,20 @@ def no_negatives_fold(tallies: Tallies | None) -> Iterator[Result]:
         yield from _per_fold(tallies, all_positive, "have no negatives: specificity and AUC are undefined there")
 
 
-@check("CV103")
-def skipped_fold(
-    experiment: Experiment, protocol: Protocol, tallies: Tallies | None, attributions: tuple[Attribution, ...]
-) -> Iterator[Result]:
-    """Folds or instances that were declared or begun but have no result, and claims that left folds out."""
-    yield from _fewer_folds(experiment, protocol)
-    yield from _fewer_instances(experiment, protocol, tallies)
-    yield from (_missing(fold, experiment) for fold in experiment.missing)
-    yield from (hit for attribution in attributions for hit in _skipping(attribution))
-    if not experiment.cells and not experiment.missing:
-        yield Unsure("no folds are logged")
-
-
-def _fewer_folds(experiment: Experiment, protocol: Protocol) -> Iterator[Hit]:
-    by_repeat: dict[str, set[str]] = {}
-    for cell in (*experiment.cells, *(missing.cell for missing in experiment.missing)):
-        by_repeat.setdefault(cell.repeat, set()).add(cell.fold)
-    for repeat, folds in by_repeat.items():
-        where = f" in repeat {repeat}" if len(by_repeat) > 1 else ""
-        gaps = _gaps(folds) if protocol.group is None else []
-        absent = f" (fold {', '.join(map(str, gaps))} is not there)" if gaps else ""
-        evidence = {"logged": len(folds), "declared": protocol.folds, "gaps": gaps}
-        if protocol.folds is not None and len(folds) < protocol.folds:
-            message = f"{len(folds)} of {protocol.folds} declared folds are logged{where}{absent}"
-            yield Hit(message, evidence=evidence)
-        elif gaps and protocol.folds is None:
-            yield Hit(f"the fold numbers have gaps{where}{absent}: {len(folds)} folds are logged", evidence=evidence)
-    if protocol.repeats is not None and 0 < len(by_repeat) < protocol.repeats:
-        message = f"{len(by_repeat)} of {protocol.repeats} declared repeats are logged"
-        yield Hit(message, evidence={"logged": len(by_repeat), "declared": protocol.repeats})
-
-
-def _gaps(folds: set[str]) -> list[int]:
-    """Numbers left out of a numbering from 0 or 1; none where the numbers are more likely names of groups."""
-    if not all(fold.isdigit() for fold in folds):
-        return []
-    numbers = {int(fold) for fold in folds}
-    gaps = sorted(set(range(min(numbers), max(numbers) + 1)) - numbers)
-    return gaps if min(numbers) in (0, 1) and 0 < len(gaps) < len(numbers) else []
-
-
-def _fewer_instances(experiment: Experiment, protocol: Protocol, tallies: Tallies | None) -> Iterator[Hit]:
-    if protocol.instances is None:
-        return
-    sizes: dict[str, int] = {}
-    if tallies is not None and tallies.knows_negatives:
-        for cell, size in zip(tallies.cells, tallies.n.tolist(), strict=True):
-            sizes[cell.repeat] = sizes.get(cell.repeat, 0) + size
-    elif experiment.scores is not None and experiment.scores.n and None not in experiment.scores.n:
-        for cell, known in zip(experiment.scores.cells, experiment.scores.n, strict=True):
-            sizes[cell.repeat] = sizes.get(cell.repeat, 0) + (known or 0)
-    for repeat, size in sizes.items():
-        if size < protocol.instances:
-            where = f" in repeat {repeat}" if len(sizes) > 1 else ""
-            folds = sum(cell.repeat == repeat for cell in experiment.cells)
-            message = f"{size} of {protocol.instances} declared instances are logged{where}, in {folds} folds"
-            yield Hit(message, evidence={"logged": size, "declared": protocol.instances})
-
-
-def _missing(fold: MissingFold, experiment: Experiment) -> Hit:
-    name = cell_name(fold.cell, (*experiment.cells, *(other.cell for other in experiment.missing)))
-    reason = f" (logged reason: {fold.reason})" if fold.reason else ""
-    # A failure that the log explains is disclosed; one that it hides may have been chosen.
-    severity = Severity.WARNING if fold.reason else None
-    return Hit(f"{name} has no result: {fold.what}{reason}", fold=name, severity=severity, line=fold.line)
-
-
-def _skipping(attribution: Attribution) -> Iterator[Hit]:
-    matches, table, claim = attribution.matches, attribution.table, attribution.claim
-    if table is None or not matches or not all("_skip" in name or "_nan" in name for name in matches):
-        return
-    undefined = int(np.isnan(table.per_fold.value).sum())
-    kept = len(table.cells) - undefined
-    disclosed = claim.folds is not None and claim.folds == kept
-    # For F, CV203 says the same with the right number beside it.
-    severity = Severity.WARNING if disclosed or claim.metric.is_f or attribution.claim.aggregation in matches else None
-    full = table.values.get("avg")
-    why = f": {full.reason}" if full is not None and full.reason else ""
-    message = f"'{claim}' is the mean over some of the {len(table.cells)} folds only ({', '.join(matches)}){why}"
-    yield Hit(message, claim, evidence={"matches": list(matches), "folds": len(table.cells)}, severity=severity)
+@check("CV113")
+def leave_one_out_per_fold(tallies: Tallies | None, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
+    """A mean over folds of one instance each."""
+    if tallies is None or not tallies.knows_negatives:
+        yield Unsure("fold sizes are not logged; log the counts or the predictions")
+    elif not leave_one_out(tallies):
+        yield Irrelevant("some fold has more than one instance")
+    else:
+        for attribution in attributions:
+            claim, best, names = attribution.claim, attribution.recommended, attribution.matches
+            if names and all(name.startswith(("avg", "pr_re")) for name in names):
+                right = "" if best is None or best.value is None else f"; from the totals it is {best.value:.6f}"
+                message = (
+                    f"'{claim}' is {' or '.join(names)} over {len(tallies.cells)} folds of one instance each, where "
+                    f"the measure is 0, 1 or undefined{right}"
+                )
+                yield Hit(message, claim, label=claim.label, evidence={"matches": list(names)})

@@ -4,12 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_cvaudit.checks.registry import Hit, Result, Unsure, check
+import numpy as np
+
+from pytest_cvaudit.aggregations import cell_name
+from pytest_cvaudit.aggregations.measures import precision
+from pytest_cvaudit.aggregations.values import SAME
+from pytest_cvaudit.checks.claims import ways_of
+from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
+from pytest_cvaudit.model import Severity, metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
+    from pytest_cvaudit.aggregations import Aggregates
     from pytest_cvaudit.attribution import Attribution
+    from pytest_cvaudit.model import Experiment
+    from pytest_cvaudit.tallies.tally import Tallies
+
+    Floats = NDArray[np.float64]
 
 _WHAT = {
     "test": "the labels that occur in the test data",
@@ -23,12 +37,15 @@ _WHAT = {
 def macro_test_labels(attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """A claimed macro number whose label set comes from the test data."""
     for attribution in attributions:
-        claim, best = attribution.claim, attribution.recommended
-        if claim.metric.average != "macro" or not attribution.matches or best is None or attribution.table is None:
+        claim, best, ways = attribution.claim, attribution.recommended, ways_of(attribution)
+        if claim.metric.average != "macro" or not ways or best is None or attribution.table is None:
             continue
-        if any(name.endswith("@train") for name in attribution.matches) or "@" not in attribution.matches[0]:
+        name = ways[0]
+        if "@" not in name:
+            yield Unsure(f"'{claim}' is {name} of logged values; over which labels each fold averages is not logged")
             continue
-        name = attribution.matches[0]
+        if any(way.endswith("@train") for way in ways):
+            continue
         if best.value is None:
             yield Unsure(f"'{claim}' is {name}, and what the training labels give is unknown: {best.reason}")
             continue
@@ -38,10 +55,170 @@ def macro_test_labels(attributions: tuple[Attribution, ...]) -> Iterator[Result]
             f"tp_fp@train is {best.value:.6f} and would print {claim.printed.show(best.value)}: a difference of "
             f"{value - best.value:+.4f}"
         )
-        evidence = {
-            "aggregation": name,
-            "matches": list(attribution.matches),
-            "value": value,
-            "tp_fp@train": best.value,
-        }
+        evidence = {"aggregation": name, "matches": list(ways), "value": value, "tp_fp@train": best.value}
         yield Hit(message, claim, evidence={**evidence, "difference": value - best.value})
+
+
+@check("CV402")
+def label_set_varies(attributions: tuple[Attribution, ...], aggregates: Aggregates) -> Iterator[Result]:
+    """A claimed average over labels that runs over another label set in each fold."""
+    concerned = [one for one in attributions if one.claim.metric.average in ("macro", "micro")]
+    if not concerned:
+        yield Irrelevant("no macro or micro average is claimed")
+    for attribution in concerned:
+        claim, table, sets, ways = attribution.claim, attribution.table, aggregates.label_sets, ways_of(attribution)
+        if table is None or sets is None or not ways or not all("@fold" in way for way in ways):
+            continue
+        members = [sets.masks(way.split("@")[1]) for way in ways]
+        if any((mask == mask[0]).all() for mask in members):
+            continue
+        name, varying = ways[0], members[0].any(axis=0) & ~members[0].all(axis=0)
+        label, absent = int(varying.argmax()), ~members[0][:, int(varying.argmax())]
+        fold = cell_name(sets.tallies.cells[int(absent.argmax())], sets.tallies.cells)
+        right = table.values[f"{name.split('@')[0]}@train"].value
+        effect = "" if right is None else f"; over the training labels in every fold it would be {right:.6f}"
+        message = (
+            f"'{claim}' is {name}: {varying.sum()} labels do not count in every fold ('{sets.tallies.labels[label]}' not "
+            f"in {fold}){effect}"
+        )
+        evidence = {"aggregation": name, "varying": int(varying.sum()), "avg@train": right}
+        yield Hit(message, claim, fold=fold, label=sets.tallies.labels[label], evidence=evidence)
+
+
+@check("CV403")
+def weighted_by_test(attributions: tuple[Attribution, ...], aggregates: Aggregates) -> Iterator[Result]:
+    """A claimed frequency-weighted measure whose weights come from the test data."""
+    concerned = [one for one in attributions if one.claim.metric.average in ("lfb", "weighted")]
+    if not concerned:
+        yield Irrelevant("no frequency-weighted average is claimed")
+    for attribution in concerned:
+        claim, ways = attribution.claim, [way for way in ways_of(attribution) if "@" in way]
+        if not ways or any(way.endswith("@train") for way in ways):
+            continue
+        # The same computation with training weights, whichever of the two the claim is called.
+        training = aggregates.of(metric(f"lfb_{claim.metric.base}")).values
+        right = training[f"{ways[0].split('@')[0]}@train"]
+        others = [training[f"{way.split('@')[0]}@train"].value for way in ways]
+        prints = claim.printed.truncated if attribution.truncated else claim.printed.rounded
+        if right.value is None:
+            yield Unsure(f"'{claim}' weighs labels by the test data; what training frequencies give: {right.reason}")
+        elif not any(other is not None and prints.meets(other) for other in others):
+            message = (
+                f"'{claim}' is {ways[0]}: labels are weighted by their frequency in the test data; with training "
+                f"frequencies it is {right.value:.6f} and would print {claim.printed.show(right.value)}"
+            )
+            # "weighted" says openly what it is; "lfb" claims to be the other.
+            severity = Severity.INFO if claim.metric.average == "weighted" else None
+            yield Hit(message, claim, evidence={"aggregation": ways[0], "train": right.value}, severity=severity)
+
+
+@check("CV404")
+def micro_is_accuracy(
+    experiment: Experiment, attributions: tuple[Attribution, ...], aggregates: Aggregates
+) -> Iterator[Result]:
+    """Micro averages and accuracy given as separate facts for single-label data."""
+    concerned = [one for one in attributions if one.claim.metric.average == "micro" or one.claim.name == "accuracy"]
+    if not concerned:
+        yield Irrelevant("neither accuracy nor a micro average is claimed")
+    if len({one.claim.metric for one in concerned}) < 2:
+        return
+    tallies, rows = aggregates.tallies, experiment.predictions
+    if rows is not None and rows.gold is not None:
+        yield Irrelevant("the data are multi-label")
+        return
+    if tallies is None or tallies.counts is None or not tallies.single_label:
+        yield Unsure("whether every instance has one true and one predicted label is unknown; log the predictions")
+        return
+    accuracies = [value.value for value in aggregates.of(metric("accuracy")).values.values()]
+    same = [one.claim for one in concerned if _is_one_of(one, [value for value in accuracies if value is not None])]
+    if len({claim.metric for claim in same}) > 1:
+        names = ", ".join(f"'{claim}'" for claim in same)
+        message = f"{names} are one fact, not {len(same)}: on single-label data every micro average is the accuracy"
+        yield Hit(message, same[-1], evidence={"claims": [str(claim) for claim in same]})
+
+
+def _is_one_of(attribution: Attribution, values: list[float]) -> bool:
+    """Tell whether an aggregation that explains a claim has one of these values."""
+    table = attribution.table
+    explained = [] if table is None else [table.values[way].value for way in ways_of(attribution)]
+    return any(abs(one - value) <= SAME for one in explained if one is not None for value in values)
+
+
+@check("CV407")
+def two_macro_f1(attributions: tuple[Attribution, ...]) -> Iterator[Result]:
+    """A claimed macro F that is the F of macro precision and macro recall."""
+    concerned = [one for one in attributions if one.claim.metric.average == "macro" and one.claim.metric.beta]
+    if not concerned:
+        yield Irrelevant("no macro F is claimed")
+    for attribution in concerned:
+        claim, table, ways = attribution.claim, attribution.table, ways_of(attribution)
+        if table is None or not ways or not all("of_means" in way for way in ways):
+            continue
+        name = ways[0]
+        usual = name.replace("avg_of_means", "avg").replace("of_means", "tp_fp")
+        value, other = table.values[name].value or 0.0, table.values[usual].value or 0.0
+        unknown = [way for way, one in table.values.items() if one.unknown and "of_means" not in way]
+        declared = "of_means" in (claim.aggregation or "")
+        if unknown and not declared:
+            reason = table.values[unknown[0]].reason
+            yield Unsure(f"'{claim}' is {name}, but {unknown[0]} could print the same: {reason}")
+            continue
+        message = (
+            f"'{claim}' is {name}, the F of macro precision and macro recall; the mean of the labels' Fs ({usual}) is "
+            f"{other:.6f} and would print {claim.printed.show(other)}: a difference of {value - other:+.4f}"
+        )
+        evidence = {"aggregation": name, "mean_of_f": other, "difference": value - other}
+        yield Hit(message, claim, evidence=evidence, severity=Severity.INFO if declared else None)
+
+
+@check("CV408")
+def piled_false_positives(
+    attributions: tuple[Attribution, ...], aggregates: Aggregates, *, min_share: float, min_lift: float
+) -> Iterator[Result]:
+    """False positives that sit on one label and so lift a claimed average of precisions."""
+    concerned = [one.claim for one in attributions if _averages_precisions(one)]
+    tallies, sets = aggregates.tallies, aggregates.label_sets
+    if not concerned or tallies is None or tallies.counts is None or sets is None:
+        yield Irrelevant("no macro or frequency-weighted precision is claimed")
+        return
+    if tallies.single_label and np.count_nonzero(tallies.gold.sum(axis=0)) < 3:
+        yield Irrelevant("with two labels a wrong prediction has only one place to go")
+        return
+    tp, fp = (part.sum(axis=0).astype(np.float64) for part in (tallies.counts.tp, tallies.counts.fp))
+    share = float(fp.max() / max(fp.sum(), 1))
+    label, even = tallies.labels[int(fp.argmax())], _in_proportion(tallies, fp)
+    for claim in concerned if share >= min_share else ():
+        macro = claim.metric.average == "macro"
+        weights = (sets.masks("train") if macro else sets.training).sum(axis=0, dtype=np.float64)
+        weights = np.minimum(weights, 1) if macro else weights
+        if not weights.any():
+            yield Unsure(f"'{claim}': the training labels are unknown; declare `labels:` with their frequencies")
+            continue
+        now, spread = (_precision(tp, each, weights) for each in (fp, even))
+        most = max(_precision(tp, fp.sum() * one, weights) for one in np.eye(len(fp)))
+        if now - spread >= min_lift:
+            message = (
+                f"{share:.0%} of the false positives are on label '{label}': {claim.name} from totals is {now:.4f}; "
+                f"spread by label frequency they would make it {spread:.4f}, all on one label {most:.4f} at most"
+            )
+            evidence = {"share": share, "now": now, "spread": spread, "at_most": most}
+            yield Hit(message, claim, label=label, evidence=evidence)
+
+
+def _averages_precisions(attribution: Attribution) -> bool:
+    metric = attribution.claim.metric
+    return metric.base == "precision" and metric.average != "micro" and attribution.table is not None
+
+
+def _in_proportion(tallies: Tallies, fp: Floats) -> Floats:
+    """The false positives as they would fall by label frequency; a single wrong label is never the true one."""
+    share = tallies.gold.sum(axis=0) / max(tallies.gold.sum(), 1)
+    if not tallies.single_label or tallies.counts is None:
+        return np.asarray(fp.sum() * share)
+    missed = tallies.counts.fn.sum(axis=0) / (1 - share)
+    falling = share * (missed.sum() - missed)
+    return np.asarray(falling * fp.sum() / max(falling.sum(), 1))
+
+
+def _precision(tp: Floats, fp: Floats, weights: Floats) -> float:
+    return float((np.nan_to_num(precision(tp, fp)) * weights).sum() / weights.sum())

@@ -1,23 +1,28 @@
-"""CV3xx: ranking measures whose scores of different models were sorted together."""
+"""CV3xx: ranking measures: scores of different models sorted together, folds without a value, cuts without a reason."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from pytest_cvaudit.aggregations import NotComputable
 from pytest_cvaudit.aggregations.values import repeats_of
-from pytest_cvaudit.checks.registry import Hit, Result, Unsure, check
+from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
+from pytest_cvaudit.model import Severity
+from pytest_cvaudit.model.metrics import RANKING
 from pytest_cvaudit.tallies import cross_fold
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from pytest_cvaudit.aggregations import Aggregates, MetricTable
     from pytest_cvaudit.attribution import Attribution
-    from pytest_cvaudit.model import Protocol
+    from pytest_cvaudit.model import Claim, Protocol
     from pytest_cvaudit.tallies.tally import Tallies
 
+_AREAS = ("auc", "ap", "auk")
 _PRECISION_METRICS = ("ap", "precision_at_k", "r_precision")
 
 
@@ -141,3 +146,108 @@ def precision_merge_uncalibrated(
 ) -> Iterator[Result]:
     """A claimed average precision or precision at k that sorts the scores of different folds together."""
     yield from _merged(_PRECISION_METRICS, attributions, tallies, protocol, Limits(min_difference, z, tolerance))
+
+
+@check("CV303")
+def undefined_auc_filled(attributions: tuple[Attribution, ...]) -> Iterator[Result]:
+    """A claimed ranking measure in which undefined folds were filled with a number or left out."""
+    for attribution in attributions:
+        claim, table = attribution.claim, attribution.table
+        mine = [name for name in attribution.matches if name.removesuffix("_all") in _FILLED]
+        if claim.metric.family != RANKING or table is None or not mine:
+            continue
+        if len(mine) < len(attribution.matches):
+            yield Unsure(f"'{claim}' is {' or '.join(attribution.matches)}; declare its aggregation")
+            continue
+        how = " or ".join(dict.fromkeys(_FILLED[name.removesuffix("_all")] for name in mine))
+        skipped = table.values["avg_skip"].value
+        message = f"'{claim}' is a mean with undefined folds {how} ({table.values['avg'].reason})"
+        if skipped is not None and "avg_skip" not in mine:
+            message += f"; over the folds where it is defined it is {skipped:.6f}"
+        severity = Severity.WARNING if claim.aggregation in mine or _covers(claim, table) else None
+        yield Hit(message, claim, label=claim.label, evidence={"matches": mine, "avg_skip": skipped}, severity=severity)
+
+
+_FILLED = {"avg_zero": "counted as 0", "avg_half": "counted as 0.5", "avg_skip": "left out"}
+
+
+def _covers(claim: Claim, table: MetricTable) -> bool:
+    """Tell whether the claim says over how many folds it is, and that is where the measure is defined."""
+    return claim.folds == int((~np.isnan(table.per_fold.value)).sum())
+
+
+@check("CV304")
+def uncalibrated_folds(tallies: Tallies | None, *, z: float, min_effect: float, tolerance: float) -> Iterator[Result]:
+    """Folds whose scores are shifted against each other, before anything is claimed."""
+    if tallies is None or not tallies.curves:
+        yield Unsure("no scores of the positive label are logged; log a score per instance")
+        return
+    for label in tallies.curves:
+        name, shift = tallies.labels[label], shift_between_folds(tallies, label)
+        if shift is None:
+            yield Unsure(f"there are not two folds with several instances of '{name}' and of the rest to compare")
+        elif abs(shift.z) >= z and abs(shift.effect) >= min_effect:
+            message = (
+                f"an instance of '{name}' outranks others of its own fold {shift.within:.3f} of the time and those of "
+                f"other folds {shift.between:.3f} (effect {shift.effect:+.3f} ± {shift.standard_error:.3f}): these "
+                f"scores are not to be merged"
+            )
+            evidence = {"effect": shift.effect, "standard_error": shift.standard_error}
+            yield Hit(message, label=name, evidence=evidence)
+        elif shift.at_most > tolerance:
+            yield Unsure(
+                f"the shift of the scores of '{name}' between folds, {shift.effect:+.3f} ± "
+                f"{shift.standard_error:.3f}, is too uncertain; larger test folds would settle it"
+            )
+
+
+@check("CV305")
+def auc_from_hard_labels(attributions: tuple[Attribution, ...], tallies: Tallies | None) -> Iterator[Result]:
+    """An area under a curve of scores that take two values only."""
+    areas = [one for one in attributions if one.claim.metric.name in _AREAS]
+    if not areas:
+        yield Irrelevant("no area under a curve is claimed")
+    for attribution in areas:
+        claim = attribution.claim
+        label = tallies.index(claim.label) if tallies is not None else None
+        if tallies is None or label is None or label not in tallies.curves:
+            continue
+        values = len(np.unique(np.concatenate([curve.levels()[0] for curve in tallies.curves[label]])))
+        if values > 2:
+            continue
+        if not attribution.matches:
+            yield Unsure(f"the logged scores take {values} values only, and '{claim}' is not theirs; log the scores")
+            continue
+        area = ", and the area is (recall + specificity) / 2" if claim.metric.name == "auc" else ""
+        message = (
+            f"'{claim}' ranks by scores that take {values} values only, as labels do: the curve has one corner{area}"
+        )
+        yield Hit(message, claim, label=claim.label, evidence={"values": values})
+
+
+@check("CV306")
+def arbitrary_k(attributions: tuple[Attribution, ...], aggregates: Aggregates, protocol: Protocol) -> Iterator[Result]:
+    """A precision at k whose k the domain does not impose."""
+    concerned = [one.claim for one in attributions if one.claim.metric.name in ("precision_at_k", "r_precision")]
+    if not concerned:
+        yield Irrelevant("no precision at k is claimed")
+    for claim in concerned:
+        k = claim.metric.k
+        if claim.metric.name == "r_precision":
+            yield Hit(f"'{claim}' cuts at the number of positives, which nobody knows when the list is used", claim)
+        elif k is None:
+            yield Hit(f"'{claim}' does not say its k", claim)
+        elif k != protocol.k:
+            declared = "no k is declared" if protocol.k is None else f"the domain's k is declared as {protocol.k}"
+            others = {other: _at(aggregates, claim, other) for other in (k // 2, 2 * k)}
+            shown = [f"{value:.3f} at {other}" for other, value in others.items() if value is not None]
+            effect = f": it is {' and '.join(shown)}" if shown else ""
+            yield Hit(f"'{claim}' depends on its k, and {declared} for this experiment{effect}", claim)
+
+
+def _at(aggregates: Aggregates, claim: Claim, k: int) -> float | None:
+    """The precision at another k, where the log gives it."""
+    try:
+        return aggregates.of(replace(claim.metric, k=k), claim.label).best.value if k > 0 else None
+    except NotComputable:
+        return None

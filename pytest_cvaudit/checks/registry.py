@@ -8,15 +8,17 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from pytest_cvaudit.aggregations import Aggregates
     from pytest_cvaudit.attribution import Attribution
-    from pytest_cvaudit.model import Claim, Experiment, Protocol, Severity
+    from pytest_cvaudit.model import Claim, Experiment, Metric, Protocol, Severity
     from pytest_cvaudit.tallies.tally import Tallies
 
 
 @dataclass(frozen=True)
 class Hit:
-    """Something is wrong; ``severity`` can only lower the rule's own."""
+    """Something is wrong; ``severity`` can only lower the rule's own; ``line`` is one of the log's."""
 
     message: str
     claim: Claim | None = None
@@ -25,6 +27,7 @@ class Hit:
     evidence: Mapping[str, Any] = field(default_factory=dict)
     severity: Severity | None = None
     line: int | None = None
+    manifest_line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,31 @@ class Subject:
     tallies: Tallies | None
     aggregates: Aggregates
     attributions: tuple[Attribution, ...]
+    rivals: tuple[Rival, ...] = ()
+    runs: int = 1
+    suppressions: tuple[SuppressionUse, ...] = ()
+
+
+@dataclass(frozen=True)
+class Rival:
+    """An experiment that this one is said to beat, and by which measure."""
+
+    subject: Subject
+    by: Metric
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class SuppressionUse:
+    """A suppression and what became of it."""
+
+    rule: str
+    where: str
+    reason: str
+    until: date | None
+    expired: bool
+    findings: int
+    line: int | None = None
 
 
 def run(function: Check, subject: Subject, parameters: Mapping[str, Any]) -> list[Result]:

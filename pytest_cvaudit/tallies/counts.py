@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # Rows per bincount call: large enough to amortise clearing and adding up to 2**16 bins.
 COUNT_BLOCK = 3 << 19
 # Up to so many (cell, truth, prediction) codes one joint histogram is quicker than three marginal ones.
-JOINT_BINS = 1 << 14
+JOINT_BINS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,9 +68,10 @@ def count_labels(cell: AnyInts, truth: AnyInts, predicted: AnyInts, cells: int, 
         shape = (cells, labels)
         inside = (cell, predicted)
         if outside:
-            keep = predicted >= 0
+            keep = np.flatnonzero(predicted >= 0)
             inside = (cell[keep], predicted[keep])
-        agree = truth == predicted
+        # Places, not flags: a mask of random flags mispredicts a branch for every other row.
+        agree = np.flatnonzero(truth == predicted)
         tp = _histogram((cell[agree], truth[agree]), shape)
         claimed = _histogram(inside, shape)
         actual = _histogram((cell, truth), shape)

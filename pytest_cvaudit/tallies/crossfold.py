@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .arrays import BLOCK, Floats, Ints
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from .arrays import Floats, Ints
     from .curve import Curve
+
+# Size of a (folds, levels) matrix: with smaller ones the calls cost more than what they do.
+ELEMENTS = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +67,11 @@ class _Spread:
     def add(self, weights: Floats, values: Floats) -> None:
         """Add a (folds, levels) block of values that occur `weights` times."""
         count = weights.sum(axis=1)
-        mean = np.einsum("ij,ij->i", weights, values) / np.maximum(count, 1)
+        mean = (weights * values).sum(axis=1) / np.maximum(count, 1)
         values = values - mean[:, None]
-        squares = np.einsum("ij,ij,ij->i", weights, values, values)
+        values *= values
+        values *= weights
+        squares = values.sum(axis=1)
         total = self.count + count
         shift = mean - self.mean
         share = count / np.maximum(total, 1)
@@ -143,8 +147,7 @@ def _joint_levels(curves: Sequence[Curve]) -> Iterator[tuple[Floats, Floats]]:
     tables = [curve.levels() for curve in curves]
     if not any(len(scores) for scores, _, _ in tables):
         return
-    # Matrices have a row per fold, so the more folds the shorter the blocks.
-    width = max(256, 4 * BLOCK // max(len(curves), 1))
+    width = max(64, ELEMENTS // max(len(curves), 1))
     step = max(1, width // 32)
     sample = np.sort(np.concatenate([-scores[step // 2 :: step] for scores, _, _ in tables]))
     splitters = np.append(np.unique(sample[width // step :: width // step]), np.inf)

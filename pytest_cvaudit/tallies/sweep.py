@@ -180,7 +180,7 @@ def _correct_ties(walk: _Walk, places: Ints, tied: Ints) -> None:
     breaks = np.flatnonzero(np.diff(tied) > 1)
     first = tied[np.append(0, breaks + 1)]
     stop = tied[np.append(breaks, len(tied) - 1)] + 2
-    tp, after = np.searchsorted(places, first), np.searchsorted(places, stop)
+    tp, after = _positives_before(places, first), _positives_before(places, stop)
     some = np.flatnonzero(after > tp)
     first, stop, tp, after = first[some], stop[some], tp[some], after[some]
     pos = after - tp
@@ -195,6 +195,15 @@ def _correct_ties(walk: _Walk, places: Ints, tied: Ints) -> None:
     together = pos * ((after + walk.tp) / (stop + walk.ranked))
     walk.totals.ap += float(together.sum()) - best
     walk.totals.ap_low += float(worst.sum()) - best
+
+
+def _positives_before(places: Ints, rows: Ints) -> Ints:
+    """Return how many of the ascending places are before each row."""
+    if len(rows) * 32 < len(places):
+        return np.searchsorted(places, rows)
+    flags = np.zeros(max(int(places[-1]) + 1, int(rows[-1])) + 1, np.int64)
+    flags[places + 1] = 1
+    return np.asarray(np.cumsum(flags, out=flags)[rows])
 
 
 def _pass_level(walk: _Walk, pos: int, neg: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,7 +60,8 @@ class Tallies:
         positive = self.labels[self.positive] if self.positive is not None else None
         return Tallies(
             cells, labels, mine.vector(self.n) + theirs.vector(other.n),
-            mine.matrix(self.gold) + theirs.matrix(other.gold), counts, self.knows_negatives and other.knows_negatives, self.single_label and other.single_label,
+            mine.matrix(self.gold) + theirs.matrix(other.gold), counts,
+            self.knows_negatives and other.knows_negatives, self.single_label and other.single_label,
             labels.index(positive) if positive is not None else None, _merge_curves(mine, theirs),
             self.decimals and other.decimals and max(self.decimals, other.decimals),
         )  # fmt: skip
@@ -117,7 +118,10 @@ def tally(experiment: Experiment) -> Tallies | None:
     """Count an experiment's rows, or take over the counts that it logged; None where it has neither."""
     if experiment.predictions is not None:
         wanted = {claim.label for claim in experiment.claims if claim.label is not None}
-        return _tally_rows(experiment.predictions, experiment.protocol.positive, wanted)
+        rows = experiment.predictions
+        if experiment.protocol.none == "label" and rows.gold is not None:
+            rows = _with_none(rows)
+        return _tally_rows(rows, experiment.protocol.positive, wanted)
     if experiment.counts is not None:
         return _tally_counts(experiment.counts, experiment.protocol.positive)
     return None
@@ -126,6 +130,14 @@ def tally(experiment: Experiment) -> Tallies | None:
 def _positive(labels: tuple[str, ...], declared: str | None) -> int | None:
     name = declared if declared is not None else conventional_positive(labels)
     return labels.index(name) if name in labels else None
+
+
+def _with_none(rows: Predictions) -> Predictions:
+    """Count the empty set as a label of its own."""
+    assert rows.gold is not None
+    sets = [rows.gold] if rows.predicted_sets is None else [rows.gold, rows.predicted_sets]
+    gold, *predicted = (np.column_stack([each, ~each.any(axis=1)]).astype(np.uint8) for each in sets)
+    return replace(rows, labels=(*rows.labels, "NONE"), gold=gold, predicted_sets=predicted[0] if predicted else None)
 
 
 def _tally_rows(rows: Predictions, declared: str | None, wanted: set[str]) -> Tallies:

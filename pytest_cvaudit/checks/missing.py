@@ -1,0 +1,145 @@
+"""CV103 and CV106: folds and instances that were declared or begun but have no result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from pytest_cvaudit.aggregations import cell_name
+from pytest_cvaudit.checks.instances import misnamed, overlapping
+from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
+from pytest_cvaudit.model import Severity
+from pytest_cvaudit.model.metrics import RANKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from pytest_cvaudit.attribution import Attribution
+    from pytest_cvaudit.model import Experiment, MissingFold, Predictions, Protocol
+    from pytest_cvaudit.tallies.tally import Tallies
+
+
+@check("CV103")
+def skipped_fold(
+    experiment: Experiment, protocol: Protocol, tallies: Tallies | None, attributions: tuple[Attribution, ...]
+) -> Iterator[Result]:
+    """Folds or instances that were declared or begun but have no result, and claims that left folds out."""
+    yield from _fewer_folds(experiment, protocol)
+    yield from _fewer_instances(experiment, protocol, tallies)
+    yield from (_missing(fold, experiment) for fold in experiment.missing)
+    yield from (hit for attribution in attributions for hit in _skipping(attribution))
+    if not experiment.cells and not experiment.missing:
+        yield Unsure("no folds are logged")
+
+
+def _fewer_folds(experiment: Experiment, protocol: Protocol) -> Iterator[Hit]:
+    by_repeat: dict[str, set[str]] = {}
+    for cell in (*experiment.cells, *(missing.cell for missing in experiment.missing)):
+        by_repeat.setdefault(cell.repeat, set()).add(cell.fold)
+    for repeat, folds in by_repeat.items():
+        where = f" in repeat {repeat}" if len(by_repeat) > 1 else ""
+        gaps = _gaps(folds) if protocol.group is None else []
+        absent = f" (fold {', '.join(map(str, gaps))} is not there)" if gaps else ""
+        evidence = {"logged": len(folds), "declared": protocol.folds, "gaps": gaps}
+        if protocol.folds is not None and len(folds) < protocol.folds:
+            message = f"{len(folds)} of {protocol.folds} declared folds are logged{where}{absent}"
+            yield Hit(message, evidence=evidence)
+        elif gaps and protocol.folds is None:
+            yield Hit(f"the fold numbers have gaps{where}{absent}: {len(folds)} folds are logged", evidence=evidence)
+    if protocol.repeats is not None and 0 < len(by_repeat) < protocol.repeats:
+        message = f"{len(by_repeat)} of {protocol.repeats} declared repeats are logged"
+        yield Hit(message, evidence={"logged": len(by_repeat), "declared": protocol.repeats})
+
+
+def _gaps(folds: set[str]) -> list[int]:
+    """Numbers left out of a numbering from 0 or 1; none where the numbers are more likely names of groups."""
+    if not all(fold.isdigit() for fold in folds):
+        return []
+    numbers = {int(fold) for fold in folds}
+    gaps = sorted(set(range(min(numbers), max(numbers) + 1)) - numbers)
+    return gaps if min(numbers) in (0, 1) and 0 < len(gaps) < len(numbers) else []
+
+
+def _sizes(experiment: Experiment, tallies: Tallies | None) -> dict[str, int]:
+    """The number of instances tested in each repeat, where it is known."""
+    sizes: dict[str, int] = {}
+    if tallies is not None and tallies.knows_negatives:
+        for cell, size in zip(tallies.cells, tallies.n.tolist(), strict=True):
+            sizes[cell.repeat] = sizes.get(cell.repeat, 0) + size
+    elif experiment.scores is not None and experiment.scores.n and None not in experiment.scores.n:
+        for cell, known in zip(experiment.scores.cells, experiment.scores.n, strict=True):
+            sizes[cell.repeat] = sizes.get(cell.repeat, 0) + (known or 0)
+    return sizes
+
+
+def _fewer_instances(experiment: Experiment, protocol: Protocol, tallies: Tallies | None) -> Iterator[Hit]:
+    if protocol.instances is None:
+        return
+    sizes = _sizes(experiment, tallies)
+    for repeat, size in sizes.items():
+        if size < protocol.instances:
+            where = f" in repeat {repeat}" if len(sizes) > 1 else ""
+            folds = sum(cell.repeat == repeat for cell in experiment.cells)
+            message = f"{size} of {protocol.instances} declared instances are logged{where}, in {folds} folds"
+            # Less than half a fold is missing: some instances were not tested (CV106), but no fold was skipped.
+            severity = Severity.WARNING if (protocol.instances - size) * 2 * folds < size else None
+            yield Hit(message, evidence={"logged": size, "declared": protocol.instances}, severity=severity)
+
+
+def _missing(fold: MissingFold, experiment: Experiment) -> Hit:
+    name = cell_name(fold.cell, (*experiment.cells, *(other.cell for other in experiment.missing)))
+    reason = f" (logged reason: {fold.reason})" if fold.reason else ""
+    # A failure that the log explains is disclosed; one that it hides may have been chosen.
+    severity = Severity.WARNING if fold.reason else None
+    return Hit(f"{name} has no result: {fold.what}{reason}", fold=name, severity=severity, line=fold.line)
+
+
+def _skipping(attribution: Attribution) -> Iterator[Hit]:
+    matches, table, claim = attribution.matches, attribution.table, attribution.claim
+    if table is None or not matches or not all("_skip" in name or "_nan" in name for name in matches):
+        return
+    undefined = int(np.isnan(table.per_fold.value).sum())
+    kept = len(table.cells) - undefined
+    disclosed = claim.folds is not None and claim.folds == kept
+    # For F and AUC, CV203 and CV303 say the same with the right number beside it.
+    elsewhere = claim.metric.is_f or claim.metric.family == RANKING
+    severity = Severity.WARNING if disclosed or elsewhere or claim.aggregation in matches else None
+    full = table.values.get("avg")
+    why = f": {full.reason}" if full is not None and full.reason else ""
+    message = f"'{claim}' is the mean over some of the {len(table.cells)} folds only ({', '.join(matches)}){why}"
+    yield Hit(message, claim, evidence={"matches": list(matches), "folds": len(table.cells)}, severity=severity)
+
+
+@check("CV106")
+def untested_instance(experiment: Experiment, protocol: Protocol, tallies: Tallies | None) -> Iterator[Result]:
+    """Declared instances that no fold of a repeat tests."""
+    declared = protocol.instances
+    if declared is None:
+        yield Irrelevant("the number of instances is not declared")
+        return
+    rows, sizes = experiment.predictions, _sizes(experiment, tallies)
+    if not sizes:
+        yield Unsure("how many instances each fold has is not logged; log the counts or the predictions")
+    named = {} if rows is None or rows.ids is None else _named(rows, rows.ids)
+    doubt = misnamed(rows, rows.ids) or overlapping(rows, rows.ids) if rows and rows.ids is not None else None
+    for repeat, size in sizes.items():
+        tested = size if doubt else named.get(repeat, size)
+        if tested < declared:
+            where = f" in repeat {repeat}" if len(sizes) > 1 else ""
+            folds = sum(cell.repeat == repeat for cell in experiment.cells)
+            # CV103 speaks of whole folds, and weighs whether the log explains them.
+            skipped = bool(experiment.missing) or folds < (protocol.folds or 0)
+            note, severity = (" (folds are missing: see CV103)", Severity.WARNING) if skipped else ("", None)
+            message = f"{declared - tested} of {declared} declared instances are never tested{where}{note}"
+            yield Hit(message, evidence={"untested": declared - tested, "declared": declared}, severity=severity)
+        elif doubt and named[repeat] < declared:
+            yield Unsure(doubt)
+
+
+def _named(rows: Predictions, ids: NDArray[np.object_]) -> dict[str, int]:
+    """How many different ids are tested in each repeat."""
+    repeats = np.array([cell.repeat for cell in rows.cells])[rows.cell]
+    return {str(repeat): len(set(ids[repeats == repeat].tolist())) for repeat in np.unique(repeats)}
