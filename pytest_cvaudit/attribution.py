@@ -130,30 +130,37 @@ def _spread(claim: Claim, table: MetricTable, names: tuple[str, ...]) -> tuple[s
         return None
     found: dict[str, None] = {}
     for name in names:
-        per_fold = table.per_fold_of.get(name, table.per_fold.value)
-        for values in (per_fold[~np.isnan(per_fold)], np.nan_to_num(per_fold)):
-            spans = {kind: (size, size) for kind, size in _spreads(values, table.values[name].per_repeat)}
-            found |= dict.fromkeys(_matching(printed, spans)[0])
+        for start in table.starting_from(name):
+            defined = ~np.isnan(start.value)
+            slack = float(np.max(start.high[defined] - start.low[defined], initial=0.0)) / 2
+            for values in (start.value[defined], np.nan_to_num(start.value)):
+                spans = _spreads(values, slack, table.values[name].per_repeat)
+                found |= dict.fromkeys(_matching(printed, spans)[0])
     return tuple(found)
 
 
-def _spreads(values: Floats, per_repeat: tuple[float, ...]) -> list[tuple[str, float]]:
-    """The spreads that people print: SD over folds or repeats with n or n-1, standard error, 95 % half-widths."""
-    spreads: list[tuple[str, float]] = []
-    for over, sample in (("folds", values), ("repeats", np.asarray(per_repeat))):
+def _spreads(values: Floats, slack: float, per_repeat: tuple[float, ...]) -> dict[str, tuple[float, float]]:
+    """The spreads that people print: SD over folds or repeats with n or n-1, standard error, 95 % half-widths.
+
+    If no value is off by more than ``slack``, an SD is not off by more either (times √(n/(n-1)) for n-1).
+    """
+    spreads: dict[str, tuple[float, float]] = {}
+    for over, sample, off in (("folds", values, slack), ("repeats", np.asarray(per_repeat), slack)):
         size = len(sample)
         if size < 2:
             continue
-        deviation = float(np.std(sample, ddof=1))
-        error = deviation / np.sqrt(size)
-        spreads += [
-            (f"sd_n-1 over {over}", deviation),
-            (f"sd_n over {over}", float(np.std(sample))),
-            (f"standard error over {over}", error),
-            (f"95% half-width (normal) over {over}", _NORMAL_95 * error),
-            (f"95% half-width (t) over {over}", _t_quantile(size - 1) * error),
-            (f"2 sd_n over {over}", 2 * float(np.std(sample))),
-        ]
+        deviation, root = float(np.std(sample)), float(np.sqrt(size))
+        sample_factor = float(np.sqrt(size / (size - 1)))
+        factors = {
+            "sd_n-1": sample_factor,
+            "sd_n": 1.0,
+            "standard error": sample_factor / root,
+            "95% half-width (normal)": _NORMAL_95 * sample_factor / root,
+            "95% half-width (t)": _t_quantile(size - 1) * sample_factor / root,
+            "2 sd_n": 2.0,
+        }
+        for kind, factor in factors.items():
+            spreads[f"{kind} over {over}"] = (factor * (deviation - off), factor * (deviation + off))
     return spreads
 
 

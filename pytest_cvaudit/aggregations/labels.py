@@ -75,15 +75,23 @@ class LabelSets:
             return self.training > 0 if self.declared is None else np.tile(self.declared, (len(gold), 1))
         if name in ("fold", "fold_union"):
             return gold if name == "fold" else union
-        shape = (len(gold), 1)
-        return np.tile((gold if name == "test" else union).any(axis=0), shape)
+        seen = gold if name == "test" else union
+        return _within_repeats(self.tallies, seen.astype(np.float64)) > 0
+
+
+def _within_repeats(tallies: Tallies, values: Floats) -> Floats:
+    """For every cell, the sum over the cells of its repeat."""
+    totals = np.zeros_like(values)
+    for cells in repeats_of(tallies.cells):
+        totals[cells] = values[cells].sum(axis=0)
+    return totals
 
 
 def label_average_table(metric: Metric, tallies: Tallies, protocol: Protocol) -> MetricTable:
     """Build the table of a macro, micro, lfb or weighted measure over every label set."""
     sets = LabelSets(tallies, protocol)
     ways: dict[str, Way] = {}
-    per_fold_of: dict[str, Floats] = {}
+    per_fold_of: dict[str, PerFold] = {}
     for kind, average in _averages(metric).items():
         for name in _sets_of(metric):
             weights = _weights(metric, sets, name)
@@ -91,17 +99,19 @@ def label_average_table(metric: Metric, tallies: Tallies, protocol: Protocol) ->
                 pooled = "tp_fp" if kind == "mean" else "of_means"
                 ways[f"{pooled}@{name}"] = _pooled(tallies, weights, average, metric.average in ("macro", "micro"))
             if name != "test_union":
-                each = average(*_counts(tallies), weights)
+                each = PerFold.exact(average(*_counts(tallies), weights), "no label of the set")
                 averaged = f"{'avg' if kind == 'mean' else 'avg_of_means'}@{name}"
                 per_fold_of[averaged] = each
-                ways[averaged] = folds.mean(PerFold.exact(each, "no label of the set"))
+                ways[averaged] = folds.mean(each)
     ways = dict(sorted(ways.items(), key=lambda item: _order(item[0])))
     recommended = "tp_fp@test" if metric.average == "weighted" else "tp_fp@train"
-    shown = per_fold_of[recommended.replace("tp_fp", "avg")]
-    per_fold = PerFold.exact(shown, "no label of the set")
-    unknown = {name: _UNKNOWN_TRAINING for name in ways if name.endswith("@train")}
-    values = mark_aliases(evaluate(ways, per_fold, tallies.cells, needs=unknown), stem)
-    return MetricTable(metric, recommended, values, per_fold, tallies.cells, per_fold_of=per_fold_of)
+    per_fold = per_fold_of[recommended.replace("tp_fp", "avg")]
+    alone = any(len(cells) < 2 for cells in repeats_of(tallies.cells)) and protocol.labels is None
+    unknown = {name: _UNKNOWN_TRAINING for name in ways if alone and name.endswith("@train")}
+    values = evaluate(ways, per_fold, tallies.cells, unknown, per_fold_of)
+    return MetricTable(
+        metric, recommended, mark_aliases(values, stem), per_fold, tallies.cells, per_fold_of=per_fold_of
+    )
 
 
 def _order(name: str) -> tuple[int, int]:
@@ -121,7 +131,7 @@ def _weights(metric: Metric, sets: LabelSets, name: str) -> Floats:
         return sets.training
     if metric.average in ("lfb", "weighted"):
         gold = sets.tallies.gold.astype(np.float64)
-        return gold if name == "fold" else np.tile(gold.sum(axis=0), (len(gold), 1))
+        return gold if name == "fold" else _within_repeats(sets.tallies, gold)
     return sets.masks(name).astype(np.float64)
 
 

@@ -18,6 +18,7 @@ from pytest_cvaudit.aggregations.values import (
     one_family,
     stem,
 )
+from pytest_cvaudit.model import metric as metric_named
 from pytest_cvaudit.model import sorted_cells
 
 if TYPE_CHECKING:
@@ -77,10 +78,12 @@ def _logged(experiment: Experiment) -> set[str]:
 
 def _per_fold(name: str, experiment: Experiment, cells: tuple[Cell, ...]) -> PerFold:
     assert experiment.scores is not None
+    known = metric_named(name)
     spans = dict.fromkeys(cells, UNDEFINED)
     for cell, printed in zip(experiment.scores.cells, experiment.scores.values[name], strict=True):
         if printed is not None:
-            spans[cell] = Span(printed.value, printed.rounded.low, printed.rounded.high)
+            within = printed.rounded
+            spans[cell] = Span(printed.value, max(within.low, known.low), min(within.high, known.high))
     value, low, high = (np.array(column, dtype=np.float64) for column in zip(*spans.values(), strict=True))
     return PerFold(value, low, high, ["no value in the log"] * len(cells))
 

@@ -56,5 +56,8 @@ def mcc(correct: ArrayLike, gold: Floats, predicted: Floats, n: ArrayLike) -> Fl
     """Matthews correlation from the margins of the whole table (last axis: labels); for two labels the usual phi."""
     total = np.asarray(n, np.float64)
     top = np.asarray(correct, np.float64) * total - (gold * predicted).sum(-1)
-    spread = (total * total - (gold * gold).sum(-1)) * (total * total - (predicted * predicted).sum(-1))
+    # What was predicted outside the label set is a class of its own.
+    outside = total - predicted.sum(-1)
+    guesses = (predicted * predicted).sum(-1) + outside * outside
+    spread = (total * total - (gold * gold).sum(-1)) * (total * total - guesses)
     return ratio(top, np.sqrt(np.maximum(spread, 0)))

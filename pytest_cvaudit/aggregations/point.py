@@ -56,7 +56,9 @@ def label_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
         return _f_table(metric, tallies, counts, label)
     measure, why = _RATES[metric.name]
     per_fold = PerFold.exact(measure(counts), why)
-    return _finish(metric, tallies, per_fold, _rate_ways(per_fold, counts, measure, tallies.n), "pooled", label)
+    one = PerFold.exact(np.where(np.isnan(per_fold.value), 1.0, per_fold.value), why)
+    ways = _rate_ways(per_fold, counts, measure, tallies)
+    return _finish(metric, tallies, per_fold, ways, "pooled", label, {"avg_one": one})
 
 
 _RATES: dict[str, tuple[Callable[[_Label], Floats], str]] = {
@@ -70,14 +72,18 @@ def _totals(counts: _Label, cells: Ints) -> _Label:
     return _Label(*(np.asarray(part[cells].sum()) for part in (counts.tp, counts.fp, counts.fn, counts.tn)))
 
 
-def _rate_ways(per_fold: PerFold, counts: _Label, measure: Callable[[_Label], Floats], n: Ints) -> dict[str, Way]:
-    return {
+def _rate_ways(
+    per_fold: PerFold, counts: _Label, measure: Callable[[_Label], Floats], tallies: Tallies
+) -> dict[str, Way]:
+    ways: dict[str, Way] = {
         "pooled": lambda cells: point(float(measure(_totals(counts, cells)))),
         "avg": folds.mean_filled(per_fold, 0.0),
         "avg_skip": folds.mean_defined(per_fold),
         "avg_one": folds.mean_filled(per_fold, 1.0),
-        "avg_weighted": folds.mean_weighted(per_fold, n, 0.0),
     }
+    if tallies.knows_negatives:
+        ways["avg_weighted"] = folds.mean_weighted(per_fold, tallies.n, 0.0)
+    return ways
 
 
 def _f_table(metric: Metric, tallies: Tallies, counts: _Label, label: int) -> MetricTable:
@@ -107,10 +113,14 @@ def _f_table(metric: Metric, tallies: Tallies, counts: _Label, label: int) -> Me
         "pr_re_skip": lambda cells: of_means(cells[both[cells]], 0.0) if both[cells].any() else point(float("nan")),
         "avg_one": folds.mean_filled(per_fold, 1.0),
         "avg_nan": folds.mean_defined(per_fold),
-        "avg_weighted": folds.mean_weighted(per_fold, tallies.n, 0.0),
-        "avg_weighted_positives": folds.mean_weighted(per_fold, counts.tp + counts.fn, 0.0),
     }
-    return _finish(metric, tallies, per_fold, ways, "tp_fp", label)
+    if tallies.knows_negatives:
+        ways["avg_weighted"] = folds.mean_weighted(per_fold, tallies.n, 0.0)
+    ways["avg_weighted_positives"] = folds.mean_weighted(per_fold, counts.tp + counts.fn, 0.0)
+    kept = PerFold.exact(np.where(both, per_fold.value, np.nan), "no positives or no predicted positives")
+    one = PerFold.exact(np.where(np.isnan(per_fold.value), 1.0, per_fold.value), "")
+    starts = {"avg_skip": kept, "pr_re_skip": kept, "avg_one": one}
+    return _finish(metric, tallies, per_fold, ways, "tp_fp", label, starts)
 
 
 def table_table(metric: Metric, tallies: Tallies) -> MetricTable:
@@ -127,10 +137,18 @@ def table_table(metric: Metric, tallies: Tallies) -> MetricTable:
         "avg_zero": folds.mean_filled(per_fold, 0.0),
         "avg_weighted": folds.mean_weighted(per_fold, tallies.n),
     }
+    starts = {}
     if metric.name == "balanced_accuracy":
-        present = PerFold.exact(np.array([_recalls(counts, np.array([c]), np.nanmean) for c in cells]), why)
-        ways["avg_present"] = folds.mean(present)
-    return _finish(metric, tallies, per_fold, ways, "pooled", None)
+        starts["avg_present"] = PerFold.exact(
+            np.array([_recalls(counts, np.array([c]), _mean_of_present) for c in cells]), "no instances"
+        )
+        ways["avg_present"] = folds.mean(starts["avg_present"])
+    return _finish(metric, tallies, per_fold, ways, "pooled", None, starts)
+
+
+def _mean_of_present(rates: Floats) -> float:
+    present = rates[~np.isnan(rates)]
+    return float(present.mean()) if len(present) else float("nan")
 
 
 def _whole(name: str, tallies: Tallies) -> tuple[Callable[[Counts, Ints], float], str]:
@@ -165,9 +183,15 @@ def _recalls(counts: Counts, cells: Ints, average: Callable[[Floats], float]) ->
 
 
 def _finish(
-    metric: Metric, tallies: Tallies, per_fold: PerFold, ways: dict[str, Way], recommended: str, label: int | None
+    metric: Metric,
+    tallies: Tallies,
+    per_fold: PerFold,
+    ways: dict[str, Way],
+    recommended: str,
+    label: int | None,
+    starts: dict[str, PerFold],
 ) -> MetricTable:
-    values = evaluate(ways, per_fold, tallies.cells)
+    values = evaluate(ways, per_fold, tallies.cells, per_fold_of=starts)
     families = one_family if metric.name in _LINEAR else stem
     name = tallies.labels[label] if label is not None else None
-    return MetricTable(metric, recommended, mark_aliases(values, families), per_fold, tallies.cells, name)
+    return MetricTable(metric, recommended, mark_aliases(values, families), per_fold, tallies.cells, name, starts)

@@ -39,7 +39,7 @@ _BOUNDED_BY_TIES = ("auc", "ap")
 def ranking_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
     """Build the table of a ranking measure of one label."""
     curves = tallies.curves[label]
-    rounded = tallies.decimals is not None
+    rounded = tallies.rounded
     spans = [_measure(metric, curve, rounded) for curve in curves]
     value, low, high = (np.array(column, dtype=np.float64) for column in zip(*spans, strict=True))
     per_fold = PerFold(value, low, high, [_why(metric, curve) for curve in curves])
@@ -76,7 +76,9 @@ def _measure(metric: Metric, curve: Curve, rounded: bool) -> Span:
     if value is None:
         return UNDEFINED
     if rounded and metric.name in _BOUNDED_BY_TIES:
-        return Span(value, getattr(measured, f"{metric.name}_low"), getattr(measured, f"{metric.name}_high"))
+        low, high = (getattr(measured, f"{metric.name}_{end}") for end in ("low", "high"))
+        # Average precision with tied positives as one step can lie outside the orders that the ties may hide.
+        return Span(value, min(low, value), max(high, value))
     return point(value)
 
 

@@ -82,6 +82,8 @@ class Aggregates:
         if tallies is None:
             raise NotComputable(f"no predictions or counts are logged, and no {wanted.name} per fold")
         if wanted.family == LABELS:
+            if len(tallies.labels) == 1:
+                raise NotComputable("only the positive label's counts are logged; log tn, or all labels")
             return label_average_table(wanted, *self._need_counts(wanted))
         if wanted.name in TABLE_MEASURES and label is None:
             self._need_counts(wanted)

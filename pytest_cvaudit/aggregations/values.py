@@ -88,12 +88,17 @@ class MetricTable:
     per_fold: PerFold
     cells: tuple[Cell, ...]
     label: str | None = None
-    per_fold_of: Mapping[str, Floats] = field(default_factory=dict)
+    per_fold_of: Mapping[str, PerFold] = field(default_factory=dict)
 
     @property
     def best(self) -> Value:
         """The recommended aggregation's value."""
         return self.values[self.recommended]
+
+    def starting_from(self, name: str) -> list[PerFold]:
+        """The values per fold that an aggregation, or another name for it, starts from."""
+        alike = (name, *(other for other, value in self.values.items() if value.alias_of == name))
+        return [self.per_fold_of[one] for one in alike if one in self.per_fold_of] or [self.per_fold]
 
     def canonical(self, name: str) -> str:
         """The first name of an aggregation's value."""
@@ -127,23 +132,30 @@ def repeats_of(cells: Sequence[Cell]) -> list[Ints]:
 
 
 def evaluate(
-    ways: Mapping[str, Way], per_fold: PerFold, cells: tuple[Cell, ...], needs: Mapping[str, str] | None = None
+    ways: Mapping[str, Way],
+    per_fold: PerFold,
+    cells: tuple[Cell, ...],
+    needs: Mapping[str, str] | None = None,
+    per_fold_of: Mapping[str, PerFold] | None = None,
 ) -> dict[str, Value]:
     """Evaluate every way within each repeat, then average over repeats; ``<way>_all`` takes all repeats as one.
 
-    ``needs`` says what evidence a way would need where a missing value means that the log cannot tell.
+    ``needs`` says what evidence a way would need where a missing value means that the log cannot tell; ``per_fold_of``
+    holds the values per fold that a way starts from, where they are not the usual ones.
     """
     groups = repeats_of(cells)
     values: dict[str, Value] = {}
+
+    def combined(name: str, spans: list[Span]) -> Value:
+        return _combine(spans, (per_fold_of or {}).get(name, per_fold), cells, (needs or {}).get(name))
+
     for name, way in ways.items():
-        spans = [way(group) for group in groups]
-        values[name] = _combine(spans, per_fold, cells, (needs or {}).get(name))
+        values[name] = combined(name, [way(group) for group in groups])
     if len(groups) > 1:
         everything = np.arange(len(cells))
         for name, way in ways.items():
-            values[f"{name}_all" if "@" not in name else name.replace("@", "_all@")] = _combine(
-                [way(everything)], per_fold, cells, (needs or {}).get(name)
-            )
+            base, at, labels = name.partition("@")
+            values[f"{base}_all{at}{labels}"] = combined(name, [way(everything)])
     return values
 
 

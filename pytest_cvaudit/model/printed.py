@@ -79,6 +79,8 @@ class Printed:
     def truncated(self) -> Interval:
         """The numbers that print so when the further digits are cut off."""
         value = self.digits * self.scale
+        if value == 0:
+            return Interval(float(-self.unit), float(self.unit))
         return (
             Interval(float(value), float(value + self.unit))
             if value >= 0

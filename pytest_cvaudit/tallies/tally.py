@@ -43,6 +43,11 @@ class Tallies:
     curves: Mapping[int, tuple[Curve, ...]] = field(default_factory=dict)
     decimals: int | None = None
 
+    @property
+    def rounded(self) -> bool:
+        """Tell whether the scores were probably rounded when they were logged."""
+        return self.decimals in _ROUNDED
+
     def index(self, label: str | None) -> int | None:
         """The index of a label, or of the positive one."""
         if label is None:
@@ -57,13 +62,13 @@ class Tallies:
         counts = None
         if self.counts is not None and other.counts is not None:
             counts = mine.counts(self.counts) + theirs.counts(other.counts)
-        positive = self.labels[self.positive] if self.positive is not None else None
+        known = [one.labels[one.positive] for one in (self, other) if one.positive is not None]
         return Tallies(
             cells, labels, mine.vector(self.n) + theirs.vector(other.n),
             mine.matrix(self.gold) + theirs.matrix(other.gold), counts,
             self.knows_negatives and other.knows_negatives, self.single_label and other.single_label,
-            labels.index(positive) if positive is not None else None, _merge_curves(mine, theirs),
-            self.decimals and other.decimals and max(self.decimals, other.decimals),
+            labels.index(known[0]) if known else None, _merge_curves(mine, theirs),
+            None if self.decimals is None or other.decimals is None else max(self.decimals, other.decimals),
         )  # fmt: skip
 
 
@@ -123,8 +128,19 @@ def tally(experiment: Experiment) -> Tallies | None:
             rows = _with_none(rows)
         return _tally_rows(rows, experiment.protocol.positive, wanted)
     if experiment.counts is not None:
-        return _tally_counts(experiment.counts, experiment.protocol.positive)
+        found = _tally_counts(experiment.counts, experiment.protocol.positive)
+        return _with_declared(found, experiment.protocol.labels or ())
     return None
+
+
+def _with_declared(tallies: Tallies, declared: tuple[str, ...]) -> Tallies:
+    """Add declared labels that a table of counts never mentions: they are in the label set, with nothing found."""
+    absent = tuple(label for label in declared if label not in tallies.labels)
+    if not absent or tallies.counts is None or len(tallies.labels) == 1 or "negative" in tallies.labels:
+        return tallies
+    labels = (*tallies.labels, *absent)
+    frame = _Frame(tallies, tallies.cells, labels)
+    return replace(tallies, labels=labels, gold=frame.matrix(tallies.gold), counts=frame.counts(tallies.counts))
 
 
 def _positive(labels: tuple[str, ...], declared: str | None) -> int | None:
@@ -151,10 +167,11 @@ def _tally_rows(rows: Predictions, declared: str | None, wanted: set[str]) -> Ta
     for label in labels:
         index = rows.labels.index(label)
         by_label[index] = tuple(curves(rows.cell, rows.scores[label], _is_label(rows, index), cells, threads=threads))
-    decimals = [_decimals(rows.scores[label]) for label in labels]
+    places = [_decimals(rows.scores[label]) for label in labels]
+    known = [number for number in places if number is not None]
     return Tallies(
         rows.cells, rows.labels, n, gold, counts, single_label=rows.gold is None, positive=positive, curves=by_label,
-        decimals=max((places for places in decimals if places is not None), default=None),
+        decimals=max(known) if known and len(known) == len(places) else None,
     )  # fmt: skip
 
 
@@ -193,11 +210,11 @@ def _tally_counts(logged: FoldCounts, declared: str | None) -> Tallies:
 
 
 def _decimals(scores: NDArray[np.float64]) -> int | None:
-    """The number of decimals that the scores were probably rounded to, or None if they were not."""
+    """The number of decimals that all scores have at most, or None if it is more than anybody rounds to."""
     sample = scores[:: max(1, len(scores) // 1000)]
     for places in range(_ROUNDED.stop):
         if _fits(sample, places) and _fits(scores, places):
-            return places if places in _ROUNDED else None
+            return places
     return None
 
 

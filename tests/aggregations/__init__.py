@@ -1,0 +1,1 @@
+"""Tests of the aggregations against an independent oracle, scikit-learn, published tables and invariances."""

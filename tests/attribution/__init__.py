@@ -1,0 +1,1 @@
+"""Tests of how claims are attributed to aggregations, and of the rules that rest on that."""
