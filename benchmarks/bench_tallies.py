@@ -6,6 +6,7 @@ Run as `python benchmarks/bench_tallies.py [--rows 10000000] [--quick]`; see REA
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import time
 import tracemalloc
@@ -62,14 +63,21 @@ def make(name: str, rows: int, share: float, distinct: int | None, folds: int = 
     return Table(name, fold, truth.astype(np.int8), (scores > 0.5).astype(np.int8), scores, folds)
 
 
-def seconds(work: Callable[[], object], repeats: int) -> float:
-    """Return the median time of some repetitions."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return median(times)
+def seconds(work: Callable[[], object]) -> float:
+    """Return the time that work takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def ratios(sort: Callable[[], object], works: list[Callable[[], object]], repeats: int) -> tuple[float, list[float]]:
+    """Return the median time of the sort, and of every work the median ratio to the sort of the same round.
+
+    Rounds take turns between the works, so that other load on the machine weighs on all of them alike.
+    """
+    rounds = [[seconds(work) for work in (sort, *works)] for _ in range(repeats)]
+    columns = zip(*([value / times[0] for value in times[1:]] for times in rounds), strict=True)
+    return median(times[0] for times in rounds), [median(column) for column in columns]
 
 
 def ours(table: Table, threads: int) -> tuple[Counts, list[RankingMeasures], RankingMeasures]:
@@ -130,38 +138,46 @@ def extra_memory(work: Callable[[], object]) -> int:
     return peak
 
 
-def bench_bundle(table: Table, repeats: int, sklearn_rows: int) -> None:
-    """Print the ratios of the bundle on one table."""
-    sort = seconds(lambda: np.sort(table.scores), max(repeats, 3))
-    count = seconds(lambda: count_labels(table.fold, table.truth, table.predicted, table.folds, 2), max(repeats, 3))
-    one, two = (seconds(lambda t=t: ours(table, t), repeats) for t in (1, 2))  # type: ignore[misc]
+def bench_bundle(table: Table, repeats: int, sklearn_rows: int, distinct_sort: float | None = None) -> float:
+    """Print the ratios of the bundle on one table, and return the time of the sort.
+
+    A sort of few distinct scores is quicker, so for these the ratio to a sort of distinct ones is printed as well.
+    """
+    works: list[Callable[[], object]] = [
+        lambda: count_labels(table.fold, table.truth, table.predicted, table.folds, 2),
+        lambda: ours(table, 1),
+        lambda: ours(table, 2),
+    ]
+    sort, (count, one, two) = ratios(lambda: np.sort(table.scores), works, repeats)
     rows = len(table.scores)
     fewer = table.part(slice(0, min(sklearn_rows, rows)), table.folds)
-    slow = seconds(lambda: theirs(fewer), 1) * rows / len(fewer.scores)
+    slow = seconds(lambda: theirs(fewer)) / sort * rows / len(fewer.scores)
     scaled = "" if len(fewer.scores) == rows else f" (scaled up from {len(fewer.scores):,} rows)"
     memory = extra_memory(lambda: ours(table, 1))
+    also = "" if distinct_sort is None else f" ({one * sort / distinct_sort:.2f} of a sort of distinct scores)"
     print(
-        f"{table.name:28s} | S {sort:6.3f} s | counts {count / sort:5.2f} S | ours {one / sort:5.2f} S, "
-        f"2 threads {two / sort:5.2f} S | sklearn {slow / sort:6.1f} S{scaled} = {slow / one:6.1f}x, "
+        f"{table.name:28s} | S {sort:6.3f} s | counts {count:5.2f} S | ours {one:5.2f} S, "
+        f"2 threads {two:5.2f} S{also} | sklearn {slow:6.1f} S{scaled} = {slow / one:6.1f}x, "
         f"{slow / two:6.1f}x | memory {memory / table.bytes:4.2f} of the input ({memory / 1e6:.0f} MB) | "
         f"differs by {difference(fewer):.0e}",
         flush=True,
     )
+    return sort
 
 
 def bench_groups(rows: int, repeats: int) -> None:
     """Print the ratios for ten thousand small groups; scikit-learn does a sample of them."""
     groups = 10_000
     table = make("10,000 groups", rows, 0.3, None, groups)
-    sort = seconds(lambda: np.sort(table.scores), max(repeats, 3))
-    one, two = (seconds(lambda t=t: ours(table, t), repeats) for t in (1, 2))  # type: ignore[misc]
+    works: list[Callable[[], object]] = [lambda: ours(table, 1), lambda: ours(table, 2)]
+    sort, (one, two) = ratios(lambda: np.sort(table.scores), works, repeats)
     sample = 200
     chosen = table.fold < sample
     few = table.part(chosen, sample)
-    slow = seconds(lambda: theirs(few), 1) * groups / sample
+    slow = seconds(lambda: theirs(few)) / sort * groups / sample
     print(
-        f"{table.name:28s} | S {sort:6.3f} s | ours {one / sort:5.2f} S, 2 threads {two / sort:5.2f} S | "
-        f"sklearn {slow / sort:6.1f} S (scaled up from {sample} groups) = {slow / one:6.1f}x | "
+        f"{table.name:28s} | S {sort:6.3f} s | ours {one:5.2f} S, 2 threads {two:5.2f} S | "
+        f"sklearn {slow:6.1f} S (scaled up from {sample} groups) = {slow / one:6.1f}x | "
         f"differs by {difference(few):.0e}",
         flush=True,
     )
@@ -171,17 +187,16 @@ def bench_labels(rows: int, repeats: int) -> None:
     """Print what counting a thousand labels costs against two."""
     rng = np.random.default_rng(7)
     fold = rng.integers(0, FOLDS, rows).astype(np.int16)
-    times = {}
-    for labels in (2, 1000):
-        dtype = np.int8 if labels == 2 else np.int16
-        truth, predicted = (rng.integers(0, labels, rows).astype(dtype) for _ in range(2))
-        times[labels] = seconds(lambda t=truth, p=predicted, n=labels: count_labels(fold, t, p, FOLDS, n), repeats)  # type: ignore[misc]
-    sort = seconds(lambda: np.sort(rng.random(rows)), 3)
-    print(
-        f"{'counts alone':28s} | 2 labels {times[2] / sort:5.2f} S | 1,000 labels {times[1000] / sort:5.2f} S "
-        f"= {times[1000] / times[2]:5.2f}x",
-        flush=True,
-    )
+    scores = rng.random(rows)
+    few = [rng.integers(0, 2, rows).astype(np.int8) for _ in range(2)]
+    many = [rng.integers(0, 1000, rows).astype(np.int16) for _ in range(2)]
+    works: list[Callable[[], object]] = [
+        lambda: count_labels(fold, few[0], few[1], FOLDS, 2),
+        lambda: count_labels(fold, many[0], many[1], FOLDS, 1000),
+    ]
+    _, (two, thousand) = ratios(lambda: np.sort(scores), works, repeats)
+    name = "counts alone"
+    print(f"{name:28s} | 2 labels {two:5.2f} S | 1,000 labels {thousand:5.2f} S = {thousand / two:5.2f}x", flush=True)
 
 
 def machine() -> str:
@@ -198,18 +213,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--sklearn-rows", type=int, default=10**9, help="give scikit-learn only so many rows")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, one repetition")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, three rounds")
     options = parser.parse_args()
-    rows, repeats = (options.rows // 10, 1) if options.quick else (options.rows, 5)
+    rows, repeats = (options.rows // 10, 3) if options.quick else (options.rows, 7)
     warnings.simplefilter("ignore")
     print(machine())
+    print(f"load average before the run: {os.getloadavg()[0]:.1f}")
     print(f"{rows:,} rows, {FOLDS} folds; S = one np.sort of the scores; bundle: counts, {', '.join(sorted(BUNDLE))}")
     for share in (0.01, 0.3):
-        for distinct in (None, 1000):
-            name = f"{share:.0%} positive, {'distinct' if distinct is None else f'{distinct:,} values'}"
-            bench_bundle(make(name, rows, share, distinct), repeats, options.sklearn_rows)
+        table = make(f"{share:.0%} positive, distinct", rows, share, None)
+        sort = bench_bundle(table, repeats, options.sklearn_rows)
+        table = make(f"{share:.0%} positive, 1,000 values", rows, share, 1000)
+        bench_bundle(table, repeats, options.sklearn_rows, sort)
     bench_groups(rows, repeats)
     bench_labels(rows, repeats)
+    print(f"load average after the run: {os.getloadavg()[0]:.1f} (this process alone makes about 1)")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_cvaudit.aggregations import MetricTable
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.model import Claim, Experiment
     from pytest_cvaudit.tallies.tally import Tallies
@@ -33,6 +34,13 @@ def ways_of(attribution: Attribution) -> tuple[str, ...]:
         return attribution.matches
     name = table.canonical(declared)
     return (name,) if name in attribution.matches else attribution.matches
+
+
+def value_of(table: MetricTable, way: str) -> float:
+    """The value of an aggregation that explains a claim, and so has one."""
+    value = table.values[way].value
+    assert value is not None
+    return value
 
 
 @check("CV002")
@@ -158,7 +166,7 @@ def _averaged(attribution: Attribution, way: str) -> tuple[str, Floats]:
     assert table is not None
     if not way.startswith("avg"):
         return "repeats", np.asarray(table.values[way].per_repeat)
-    values = table.per_fold_of.get(way.replace("_all@", "@"), table.per_fold.value)
+    values = table.starting_from(way.replace("_all@", "@"))[0].value
     return "folds", values[~np.isnan(values)]
 
 

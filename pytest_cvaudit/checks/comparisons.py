@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pytest_cvaudit.aggregations import Aggregates, MetricTable, Value
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.checks.registry import Rival
-    from pytest_cvaudit.model import Claim, Experiment, Metric
+    from pytest_cvaudit.model import Experiment, Metric
 
     Attributions = tuple[Attribution, ...]
 
@@ -84,7 +84,7 @@ def apples_to_oranges(
         ours, theirs = _made(attributions, by), _made(other.attributions, by)
         known = bool(ours.ways and theirs.ways)
         if known and ours.possible.isdisjoint(theirs.possible):
-            differences.append(f"{ours} against {theirs}")
+            differences.append(f"{ours.words} against {theirs.words}")
         if differences:
             effect = _against(_table(aggregates, by), _table(other.aggregates, by))
             message = f"'{experiment.name}' and '{name}' are compared by {by.name}, but differ: "
@@ -123,35 +123,32 @@ def _design(aggregates: Aggregates, by: Metric) -> dict[str, int | str]:
 
 
 class _Made(NamedTuple):
-    """How the claims of one measure were made: the ways that explain them, and those that are not ruled out either."""
+    """How the claims of one measure were made: in words, the ways that explain them, and those not ruled out either."""
 
-    claims: tuple[Claim, ...]
+    words: str
     ways: frozenset[str]
     possible: frozenset[str]
-
-    def __str__(self) -> str:
-        """Give the claims and the ways for a sentence."""
-        return f"'{' and '.join(map(str, self.claims))}' by {' or '.join(sorted(self.ways))}"
 
 
 def _made(attributions: Attributions, by: Metric) -> _Made:
     """Say how the claims of one measure were made; a declared way counts unless the log refutes it."""
-    claims, ways, unknown = [], set[str](), set[str]()
+    words, ways, unknown = [], set[str](), set[str]()
     for one in attributions:
         declared, table = one.claim.aggregation, one.table
         if one.claim.metric != by or one.claim.label is not None:
             continue
-        claims.append(one.claim)
-        values = table.values if table is not None else {}
-        if declared is not None and (table is None or (declared in values and values[declared].unknown)):
+        open_ways = {} if table is None else {name: value for name, value in table.values.items() if value.unknown}
+        explaining = ways_of(one)
+        if declared is not None and (table is None or declared in open_ways):
+            explaining = (declared,)
             ways.add(declared)
         elif table is not None:
-            explaining = ways_of(one)
-            ways |= {name for name in values if table.canonical(name) in explaining}
-            unknown |= {name for name, value in values.items() if value.unknown and declared is None}
+            ways |= {name for name in table.values if table.canonical(name) in explaining}
+            unknown |= set(open_ways) if declared is None else set()
+        words.append(f"'{one.claim}' by {' or '.join(explaining)}")
     # What a log of values calls avg_zero is the avg of counts, where an undefined fold counts as zero.
-    same = {"avg"} if "avg_zero" in ways else set()
-    return _Made(tuple(claims), frozenset(ways | same), frozenset(ways | same | unknown))
+    ways |= {"avg"} if "avg_zero" in ways else set()
+    return _Made(" and ".join(words), frozenset(ways), frozenset(ways | unknown))
 
 
 @check("CV505")

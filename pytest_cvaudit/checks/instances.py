@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from pytest_cvaudit.model import Experiment, Predictions
 
-    Ints = NDArray[np.int64]
+    Ints = NDArray[np.integer]
     Mask = NDArray[np.bool_]
     Marks = NDArray[np.object_]
 
@@ -25,32 +25,28 @@ _BLANK = ("", "nan", "none", "null")
 
 
 def _codes(marks: Marks) -> Ints:
-    """Number the marks from 1, equal ones alike; 0 is no mark."""
+    """Number the marks, equal ones alike; -1 is no mark."""
     import pandas as pd
 
-    codes, names = pd.factorize(marks)
-    blank = np.array([str(name).strip().lower() in _BLANK for name in names], dtype=bool)
-    known = np.append(np.where(blank, 0, np.arange(1, len(names) + 1)), 0)
-    return known[codes].astype(np.int64)
-
-
-def _repeats(rows: Predictions) -> Ints:
-    names = list(dict.fromkeys(cell.repeat for cell in rows.cells))
-    return np.array([names.index(cell.repeat) for cell in rows.cells], dtype=np.int64)[rows.cell]
+    texts = pd.Series(marks, dtype=object).astype(str).str.strip()
+    codes, _ = pd.factorize(texts.mask(texts.str.lower().isin(_BLANK)))
+    return codes.astype(np.int64)
 
 
 def _distinct(group: Ints, values: Ints) -> Ints:
     """How many different values there are in the group of each row."""
-    width = int(values.max(initial=0)) + 1
-    pairs = np.unique(group * width + values)
-    return np.bincount(pairs // width, minlength=int(group.max(initial=0)) + 1)[group]
+    import pandas as pd
+
+    return pd.Series(values).groupby(group).transform("nunique").to_numpy(dtype=np.int64)
 
 
 def _groups(rows: Predictions, marks: Marks) -> tuple[Ints, Mask]:
     """Number the marks within each repeat, and tell which of them are in several folds of it."""
-    codes, repeats = _codes(marks), _repeats(rows)
-    group = codes * (int(repeats.max(initial=0)) + 1) + repeats
-    return group, (codes > 0) & (_distinct(group, rows.cell.astype(np.int64)) > 1)
+    import pandas as pd
+
+    codes, repeats = _codes(marks), pd.factorize(np.array([cell.repeat for cell in rows.cells], dtype=object))[0]
+    group = pd.DataFrame({"mark": codes, "repeat": repeats[rows.cell]}).groupby(["mark", "repeat"]).ngroup().to_numpy()
+    return group, (codes >= 0) & (_distinct(group, rows.cell) > 1)
 
 
 def _restart(rows: Predictions, ids: Marks) -> bool:
@@ -72,7 +68,7 @@ def misnamed(rows: Predictions, ids: Marks) -> str | None:
     truth = rows.truth if rows.gold is None else np.unique(rows.gold, axis=0, return_inverse=True)[1].reshape(-1)
     assert truth is not None
     codes = _codes(ids)
-    torn = (codes > 0) & (_distinct(codes, truth.astype(np.int64)) > 1)
+    torn = (codes >= 0) & (_distinct(codes, truth) > 1)
     if torn.any():
         return f"id '{ids[int(torn.argmax())]}' stands for rows with different true labels; log an id per instance"
     return None
@@ -119,15 +115,15 @@ def retested_instance(experiment: Experiment) -> Iterator[Result]:
     if several.any() and (reason := misnamed(rows, rows.ids) or overlapping(rows, rows.ids)):
         yield Unsure(reason)
     elif several.any():
-        number, of = len(np.unique(codes[several])), len(np.unique(codes))
+        number, of = len(np.unique(codes[several])), len(np.unique(codes[codes >= 0]))
         message = (
             f"{number} of {of} instances are in several test folds of a repeat (first: "
             f"{_example(rows, rows.ids, several)}): they count more than once, and a model trained on the other folds "
             f"has seen them"
         )
         yield Hit(message, evidence={"instances": number, "of": of, "rows": int(several.sum())})
-    elif not codes.all():
-        yield Unsure(f"{int((codes == 0).sum())} rows have no id; log an id per row")
+    elif (codes < 0).any():
+        yield Unsure("some rows have no id; log an id per row")
 
 
 @check("CV107")
@@ -141,8 +137,8 @@ def train_test_overlap(experiment: Experiment) -> Iterator[Result]:
     assert marks is not None
     both = _codes(np.concatenate([marks, rows.training.marks]))
     key = both * len(rows.cells) + np.concatenate([rows.cell, rows.training.cell])
-    tested = slice(0, len(marks))
-    seen = (both[tested] > 0) & np.isin(key[tested], key[len(marks) :])
+    tested = slice(len(marks))
+    seen = (both[tested] >= 0) & np.isin(key[tested], key[len(marks) :])
     if seen.any() and kind == "an id" and (reason := misnamed(rows, marks)):
         yield Unsure(reason)
     elif seen.any():
@@ -155,8 +151,7 @@ def train_test_overlap(experiment: Experiment) -> Iterator[Result]:
             f"too (first: '{marks[int(seen.argmax())]}'), in {name_folds(folds)}{text}"
         )
         severity = None if kind == "an id" and unique else Severity.WARNING
-        fold = folds[0] if len(folds) == 1 else None
-        yield Hit(message, fold=fold, evidence={"rows": int(seen.sum()), **evidence}, severity=severity)
+        yield Hit(message, evidence={"rows": int(seen.sum()), **evidence}, severity=severity)
     elif missing := set(rows.cell.tolist()) - set(rows.training.cell.tolist()):
         names = [cell_name(rows.cells[cell], rows.cells) for cell in sorted(missing)]
         yield Unsure(f"no training rows are logged for {name_folds(names)}")

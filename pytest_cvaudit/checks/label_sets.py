@@ -16,28 +16,31 @@ from pytest_cvaudit.tallies.tally import tally
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.model import Claim, Experiment
 
-_SINGLE = Irrelevant("the log is not multi-label")
-_UNPREDICTED = Unsure("no predicted labels are logged")
+    Sets = NDArray[np.uint8]
 
 
 @check("CV405")
 def empty_prediction_undeclared(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """Empty label sets without a declared policy."""
-    rows, protocol = experiment.predictions, experiment.protocol
-    if rows is None or rows.gold is None or rows.predicted_sets is None:
-        yield _SINGLE if rows is None or rows.gold is None else _UNPREDICTED
+    sets, protocol = _sets(experiment), experiment.protocol
+    if not isinstance(sets, tuple):
+        yield sets
         return
-    no_gold, no_prediction = (int((~sets.any(axis=1)).sum()) for sets in (rows.gold, rows.predicted_sets))
+    labels, (no_gold, no_prediction) = sets[0], (int((~each.any(axis=1)).sum()) for each in sets[1:])
     if protocol.none is not None or not (no_gold or no_prediction):
         return
-    labels = None if protocol.labels is None else (*protocol.labels, "NONE")
-    effects = list(_effects(replace(experiment, protocol=replace(protocol, none="label", labels=labels)), attributions))
+    known = protocol.labels or tuple(labels[index] for index in np.flatnonzero(sets[1].sum(axis=0)))
+    ignored = replace(experiment, protocol=replace(protocol, none="ignore", labels=known))
+    counted = replace(experiment, protocol=replace(protocol, none="label", labels=(*known, "NONE")))
+    effects = list(_effects(ignored, counted, attributions))
     if attributions and not effects:
         return
-    shown = "; ".join(f"with NONE as a label '{claim}' would print {after}" for claim, _, after in effects)
+    shown = "; ".join(f"'{claim}' is {without} without it and {with_} with it" for claim, without, with_ in effects)
     message = (
         f"{no_prediction} predicted and {no_gold} true label sets are empty, and whether NONE counts as a label is not "
         f"declared{shown and '; '}{shown}"
@@ -49,16 +52,19 @@ def empty_prediction_undeclared(experiment: Experiment, attributions: tuple[Attr
 @check("CV406")
 def double_predictions(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """A label predicted more than once for an instance."""
-    rows = experiment.predictions
-    if rows is None or rows.gold is None or rows.predicted_sets is None:
-        yield _SINGLE if rows is None or rows.gold is None else _UNPREDICTED
+    sets = _sets(experiment)
+    if not isinstance(sets, tuple):
+        yield sets
         return
-    extra = np.maximum(rows.predicted_sets.astype(np.int64) - 1, 0)
+    labels, _, predicted = sets
+    once = np.minimum(predicted, 1)
+    extra = (predicted - once).astype(np.int64)
     if not extra.any():
         return
-    once = replace(rows, predicted_sets=np.minimum(rows.predicted_sets, 1))
-    effects = list(_effects(replace(experiment, predictions=once), attributions))
-    concerned, label = int(extra.any(axis=1).sum()), rows.labels[int(extra.sum(axis=0).argmax())]
+    assert experiment.predictions is not None
+    merged = replace(experiment, predictions=replace(experiment.predictions, predicted_sets=once))
+    effects = list(_effects(experiment, merged, attributions))
+    concerned, label = int(extra.any(axis=1).sum()), labels[int(extra.sum(axis=0).argmax())]
     shown = "; ".join(f"without them '{claim}' would print {after}" for claim, _, after in effects)
     message = (
         f"{concerned} of {len(extra)} predictions list a label more than once ('{label}' most often): {extra.sum()} "
@@ -68,16 +74,28 @@ def double_predictions(experiment: Experiment, attributions: tuple[Attribution, 
     yield Hit(message, label=label, evidence=evidence, severity=None if effects else Severity.INFO)
 
 
-def _effects(changed: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[tuple[Claim, str, str]]:
-    """The claims that print otherwise when the rows are counted otherwise, before and after."""
-    aggregates = Aggregates(changed, tally(changed))
-    for attribution in attributions:
-        claim, table = attribution.claim, attribution.table
-        for way in () if table is None else (*ways_of(attribution), *table.distinct())[:1]:
-            values = [each.values[way].value for each in (table, aggregates.of_claim(claim)) if each is not None]
-            before, after = (claim.printed.show(value) if value is not None else "nothing" for value in values)
-            if before != after:
-                yield claim, before, after
+def _sets(experiment: Experiment) -> tuple[tuple[str, ...], Sets, Sets] | Irrelevant | Unsure:
+    """The labels of a multi-label log with its true and its predicted sets, or why there are none."""
+    rows = experiment.predictions
+    if rows is None or rows.gold is None:
+        return Irrelevant("the log is not multi-label")
+    if rows.predicted_sets is None:
+        return Unsure("no predicted labels are logged; log the predicted sets")
+    return rows.labels, rows.gold, rows.predicted_sets
+
+
+def _effects(
+    one: Experiment, two: Experiment, attributions: tuple[Attribution, ...]
+) -> Iterator[tuple[Claim, str, str]]:
+    """The claims that print otherwise when the rows are counted otherwise, with what they print either way."""
+    aggregates = [Aggregates(each, tally(each)) for each in (one, two)]
+    for attribution in (each for each in attributions if each.table is not None):
+        claim, ways = attribution.claim, ways_of(attribution)
+        tables = [each.of_claim(claim) for each in aggregates]
+        values = [table.values[ways[0] if ways else table.recommended].value for table in tables]
+        before, after = (claim.printed.show(value) if value is not None else "nothing" for value in values)
+        if before != after:
+            yield claim, before, after
 
 
 def _evidence(effects: list[tuple[Claim, str, str]]) -> dict[str, list[str]]:

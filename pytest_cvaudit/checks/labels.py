@@ -9,7 +9,7 @@ import numpy as np
 from pytest_cvaudit.aggregations import cell_name
 from pytest_cvaudit.aggregations.measures import precision
 from pytest_cvaudit.aggregations.values import SAME
-from pytest_cvaudit.checks.claims import ways_of
+from pytest_cvaudit.checks.claims import value_of, ways_of
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.model import Severity, metric
 
@@ -49,7 +49,7 @@ def macro_test_labels(attributions: tuple[Attribution, ...]) -> Iterator[Result]
         if best.value is None:
             yield Unsure(f"'{claim}' is {name}, and what the training labels give is unknown: {best.reason}")
             continue
-        value = attribution.table.values[name].value or 0.0
+        value = value_of(attribution.table, name)
         message = (
             f"'{claim}' is {name}, {value:.6f}: it averages over {_WHAT[name.split('@')[1]]}; over the training labels "
             f"tp_fp@train is {best.value:.6f} and would print {claim.printed.show(best.value)}: a difference of "
@@ -69,20 +69,20 @@ def label_set_varies(attributions: tuple[Attribution, ...], aggregates: Aggregat
         claim, table, sets, ways = attribution.claim, attribution.table, aggregates.label_sets, ways_of(attribution)
         if table is None or sets is None or not ways or not all("@fold" in way for way in ways):
             continue
-        members = [sets.masks(way.split("@")[1]) for way in ways]
-        if any((mask == mask[0]).all() for mask in members):
+        name, cells, members = ways[0], sets.tallies.cells, sets.masks(ways[0].split("@")[1])
+        varying = np.flatnonzero(members.any(axis=0) & ~members.all(axis=0))
+        if not len(varying):
             continue
-        name, varying = ways[0], members[0].any(axis=0) & ~members[0].all(axis=0)
-        label, absent = int(varying.argmax()), ~members[0][:, int(varying.argmax())]
-        fold = cell_name(sets.tallies.cells[int(absent.argmax())], sets.tallies.cells)
+        label, absent = sets.tallies.labels[varying[0]], int((~members[:, varying[0]]).argmax())
+        fold = cell_name(cells[absent], cells)
         right = table.values[f"{name.split('@')[0]}@train"].value
         effect = "" if right is None else f"; over the training labels in every fold it would be {right:.6f}"
         message = (
-            f"'{claim}' is {name}: {varying.sum()} labels do not count in every fold ('{sets.tallies.labels[label]}' not "
-            f"in {fold}){effect}"
+            f"'{claim}' is {name}: {len(varying)} of {len(sets.tallies.labels)} labels do not count in every fold "
+            f"('{label}' not in {fold}){effect}"
         )
-        evidence = {"aggregation": name, "varying": int(varying.sum()), "avg@train": right}
-        yield Hit(message, claim, fold=fold, label=sets.tallies.labels[label], evidence=evidence)
+        evidence = {"aggregation": name, "varying": len(varying), "avg@train": right}
+        yield Hit(message, claim, fold=fold, label=label, evidence=evidence)
 
 
 @check("CV403")
@@ -93,9 +93,9 @@ def weighted_by_test(attributions: tuple[Attribution, ...], aggregates: Aggregat
         yield Irrelevant("no frequency-weighted average is claimed")
     for attribution in concerned:
         claim, ways = attribution.claim, [way for way in ways_of(attribution) if "@" in way]
-        if not ways or any(way.endswith("@train") for way in ways):
+        if not ways:
             continue
-        # The same computation with training weights, whichever of the two the claim is called.
+        # The same computations with training weights, whichever of the two the claim is called.
         training = aggregates.of(metric(f"lfb_{claim.metric.base}")).values
         right = training[f"{ways[0].split('@')[0]}@train"]
         others = [training[f"{way.split('@')[0]}@train"].value for way in ways]
@@ -156,8 +156,8 @@ def two_macro_f1(attributions: tuple[Attribution, ...]) -> Iterator[Result]:
             continue
         name = ways[0]
         usual = name.replace("avg_of_means", "avg").replace("of_means", "tp_fp")
-        value, other = table.values[name].value or 0.0, table.values[usual].value or 0.0
-        unknown = [way for way, one in table.values.items() if one.unknown and "of_means" not in way]
+        value, other = value_of(table, name), value_of(table, usual)
+        unknown = [way for way, one in table.values.items() if one.unknown]
         declared = "of_means" in (claim.aggregation or "")
         if unknown and not declared:
             reason = table.values[unknown[0]].reason
@@ -185,12 +185,13 @@ def piled_false_positives(
         yield Irrelevant("with two labels a wrong prediction has only one place to go")
         return
     tp, fp = (part.sum(axis=0).astype(np.float64) for part in (tallies.counts.tp, tallies.counts.fp))
-    share = float(fp.max() / max(fp.sum(), 1))
+    share = float(fp.max() / fp.sum()) if fp.any() and tallies.gold.any() else 0.0
+    if share < min_share:
+        return
     label, even = tallies.labels[int(fp.argmax())], _in_proportion(tallies, fp)
-    for claim in concerned if share >= min_share else ():
+    for claim in concerned:
         macro = claim.metric.average == "macro"
-        weights = (sets.masks("train") if macro else sets.training).sum(axis=0, dtype=np.float64)
-        weights = np.minimum(weights, 1) if macro else weights
+        weights = np.asarray(sets.masks("train").any(axis=0) if macro else sets.training.sum(axis=0), np.float64)
         if not weights.any():
             yield Unsure(f"'{claim}': the training labels are unknown; declare `labels:` with their frequencies")
             continue
@@ -212,12 +213,12 @@ def _averages_precisions(attribution: Attribution) -> bool:
 
 def _in_proportion(tallies: Tallies, fp: Floats) -> Floats:
     """The false positives as they would fall by label frequency; a single wrong label is never the true one."""
-    share = tallies.gold.sum(axis=0) / max(tallies.gold.sum(), 1)
+    share = tallies.gold.sum(axis=0) / tallies.gold.sum()
     if not tallies.single_label or tallies.counts is None:
         return np.asarray(fp.sum() * share)
     missed = tallies.counts.fn.sum(axis=0) / (1 - share)
     falling = share * (missed.sum() - missed)
-    return np.asarray(falling * fp.sum() / max(falling.sum(), 1))
+    return np.asarray(falling * fp.sum() / falling.sum())
 
 
 def _precision(tp: Floats, fp: Floats, weights: Floats) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -43,7 +44,9 @@ class Shift:
     @property
     def z(self) -> float:
         """The effect in standard errors."""
-        return self.effect / self.standard_error if self.standard_error > 0 else float("inf") * np.sign(self.effect)
+        if self.standard_error > 0:
+            return self.effect / self.standard_error
+        return math.copysign(math.inf, self.effect) if self.effect else 0.0
 
 
 def shift_between_folds(tallies: Tallies, label: int) -> Shift | None:
@@ -216,11 +219,11 @@ def auc_from_hard_labels(attributions: tuple[Attribution, ...], tallies: Tallies
         if values > 2:
             continue
         if not attribution.matches:
-            yield Unsure(f"the logged scores take {values} values only, and '{claim}' is not theirs; log the scores")
+            yield Unsure(f"the logged scores take two values at most, and '{claim}' is not theirs; log the scores")
             continue
         area = ", and the area is (recall + specificity) / 2" if claim.metric.name == "auc" else ""
         message = (
-            f"'{claim}' ranks by scores that take {values} values only, as labels do: the curve has one corner{area}"
+            f"'{claim}' ranks by scores that take two values at most, as labels do: the curve has one corner{area}"
         )
         yield Hit(message, claim, label=claim.label, evidence={"values": values})
 

@@ -38,7 +38,7 @@ def _explain(console: Console, rule: Rule) -> None:
     for outcome, title in (("failed", "Example that fails"), ("passed", "Example that passes")):
         case = next((case for case in rule.cases if case["outcome"] == outcome), None)
         if case is not None:
-            _section(console, f"{title}: {case['name']}", _example(case["experiment"]))
+            _section(console, f"{title}: {case['name']}", example(case))
             if case.get("says"):
                 line(console, f"    -> {case['says']}")
     _section(console, "References", "\n".join(rule.references))
@@ -51,8 +51,20 @@ def _section(console: Console, title: str, text: str) -> None:
         line(console, f"  {row}")
 
 
-def _example(experiment: Mapping[str, Any]) -> str:
-    """Show a case as the manifest entry it is."""
+def example(case: Mapping[str, Any]) -> str:
+    """Show a case as the manifest that it is."""
+    rows = [f"# with {_flow(case['parameters'])}"] if "parameters" in case else []
+    if "experiment" in case:
+        return "\n".join([*rows, *_entry(case["experiment"])])
+    for key, entries in case["manifest"].items():
+        rows.append(f"{key}:")
+        for entry in entries:
+            first, *rest = _entry(entry) if key == "experiments" else [_flow(entry)]
+            rows += [f"  - {first}", *(f"    {row}" for row in rest)]
+    return "\n".join(rows)
+
+
+def _entry(experiment: Mapping[str, Any]) -> list[str]:
     rows: list[str] = []
     for key, value in experiment.items():
         if key == "table":
@@ -61,7 +73,7 @@ def _example(experiment: Mapping[str, Any]) -> str:
             rows += ["claims:", *(f"  - {_flow(claim)}" for claim in value)]
         else:
             rows.append(f"{key}: {_flow(value)}")
-    return "\n".join(rows)
+    return rows
 
 
 def _flow(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_cvaudit.aggregations import NotComputable
+from pytest_cvaudit.aggregations import NotComputable, confusion
 from pytest_cvaudit.model import Finding, Status, metric
 
 if TYPE_CHECKING:
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from pytest_cvaudit.engine import Audit, Audited
 
 VERSION = 1
+#: A larger confusion matrix is left out.
+_MOST_LABELS = 100
 _FOLD_METRICS = ("precision", "recall", "f1", "auc")
 
 
@@ -58,7 +60,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _experiment(audited: Audited) -> dict[str, Any]:
-    return {
+    document = {
         "name": audited.experiment.name,
         "evidence": str(audited.experiment.evidence),
         "folds": _folds(audited),
@@ -66,6 +68,13 @@ def _experiment(audited: Audited) -> dict[str, Any]:
         "claims": [_claim(attribution) for attribution in audited.attributions],
         "findings": [_finding(finding) for finding in audited.findings],
     }
+    rows = audited.experiment.predictions
+    found = confusion(rows) if rows is not None and 2 < len(rows.labels) <= _MOST_LABELS else None
+    if found is not None:
+        # Rows add up to gold occurrences, columns to predicted ones; in multi-label data the cells differ.
+        table = {"by_row": found.by_row.tolist(), "by_column": found.by_column.tolist()}
+        document["confusion"] = {"labels": list(found.labels), **table}
+    return document
 
 
 def _folds(audited: Audited) -> list[dict[str, Any]]:

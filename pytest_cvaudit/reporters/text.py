@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pytest_cvaudit.engine import Audit
 
 _MOST_FOLDS = 30
+_MOST_LABELS = 12
 _TIP_WIDTH = 110
 _FRAME_WIDTH = 160
 
@@ -113,6 +114,8 @@ def _report(console: Console, audit: Audit) -> None:
             _fold_table(console, one["folds"])
         if one["metrics"]:
             _metric_table(console, one["metrics"])
+        if "confusion" in one and len(one["confusion"]["labels"]) <= _MOST_LABELS:
+            _confusion_table(console, one["confusion"])
         if one["claims"]:
             _claim_table(console, one["claims"])
         for finding in audited.findings:
@@ -148,6 +151,23 @@ def _metric_table(console: Console, metrics: dict[str, Any]) -> None:
             [name, entry["recommended"], f"{value} ± {spread:.4f}" if spread is not None else value, "  ".join(others)]
         )
     console.print(table(None, ["metric", "recommended", "value", "other ways"], rows, numeric_from=9))
+    line(console)
+
+
+def _confusion_table(console: Console, found: dict[str, Any]) -> None:
+    """Gold labels down, predicted across; a split cell shows its column value, then its row value."""
+
+    def cell(by_column: float, by_row: float) -> str:
+        return f"{by_row:g}" if by_row == by_column else f"{by_column:.3g}\\{by_row:.3g}"
+
+    labels = found["labels"]
+    totals = [sum(column) for column in zip(*found["by_column"], strict=True)]
+    rows = [
+        [label, *map(cell, columns, values), f"{sum(values):g}"]
+        for label, columns, values in zip(labels, found["by_column"], found["by_row"], strict=True)
+    ]
+    rows.append(["total", *(f"{total:g}" for total in totals), ""])
+    console.print(table(None, ["gold", *labels, "total"], rows))
     line(console)
 
 

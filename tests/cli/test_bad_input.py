@@ -93,7 +93,7 @@ def test_a_path_that_cannot_be_audited(project, cli, path):
 BAD_OPTIONS = {
     "an unknown rule": (["--select", "CV999"], "select: unknown rule 'CV999'"),
     "a mistyped rule": (["--ignore", "f-avgg"], "ignore: unknown rule 'f-avgg'; did you mean 'f-avg'?"),
-    "an unknown standard": (["--standard", "nope"], "unknown standard 'nope' (shipped: forman-scholz"),
+    "an unknown standard": (["--standard", "nope"], "unknown standard 'nope' (shipped: "),
     "no standard there": (["--standard", "x/lab.yaml"], "unknown standard 'x/lab.yaml': no such file in "),
     "an unknown format": (["--format", "jsn"], "unknown format 'jsn'; did you mean 'json'?"),
     "an unknown report": (["--report", "pdf:x"], "unknown format 'pdf'"),
@@ -123,15 +123,15 @@ def test_an_output_that_may_not_be_written(project, cli, monkeypatch):
 
 
 BAD_STANDARDS = {
-    "rules: [CV201]\n": "'rules' of a standard is a mapping, such as 'CV201: warning'",
+    "rules: [CV201]\n": "'rules' of a standard is a mapping",
     "rules: {CV201: fatal}\n": "CV201: severity 'fatal' is not error, warning or info",
     "rules: {CV999: error}\n": "unknown rule 'CV999'",
     "rules: {CV301: {min_difference: much}}\n": "CV301: 'min_difference' must be a number, not 'much'",
     "rules: {CV301: {min_diff: 1}}\n": "CV301: unknown key 'min_diff'; did you mean 'min_difference'?",
     "extends: lab.yaml\n": "standard 'lab.yaml' extends itself",
     "rule: {}\n": "unknown key 'rule' in a standard; did you mean 'rules'?",
-    "- CV201\n": "a standard is a mapping with name, extends and rules",
-    "a: [\n": "not a readable standard: ",
+    "- CV201\n": "a standard is a mapping with name, extends, ",
+    "a: [\n": "not valid YAML: ",
 }
 
 

@@ -94,7 +94,7 @@ def test_blocks_of_levels_do_not_change_the_result(width, monkeypatch):
     rows = 4000
     table = (rng.integers(0, 5, rows), rng.random(rows).round(3), rng.random(rows) < 0.3, 5)
     whole = cross_fold(curves(*table))
-    monkeypatch.setattr(crossfold, "BLOCK", width)
+    monkeypatch.setattr(crossfold, "ELEMENTS", width)
     parts = cross_fold(curves(*table))
     np.testing.assert_allclose(parts.auc, whole.auc, rtol=0, atol=1e-12)
     assert parts.standard_error == pytest.approx(whole.standard_error, rel=1e-9)
