@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_cvaudit.aggregations import MetricTable
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.model import Claim, Experiment
     from pytest_cvaudit.tallies.tally import Tallies
@@ -34,13 +33,6 @@ def ways_of(attribution: Attribution) -> tuple[str, ...]:
         return attribution.matches
     name = table.canonical(declared)
     return (name,) if name in attribution.matches else attribution.matches
-
-
-def value_of(table: MetricTable, way: str) -> float:
-    """The value of an aggregation that explains a claim, and so has one."""
-    value = table.values[way].value
-    assert value is not None
-    return value
 
 
 @check("CV002")
@@ -94,14 +86,15 @@ def unexplained_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
     """A claim that no aggregation of the logged folds prints, or not the one it declares."""
     for attribution in attributions:
         claim, table = attribution.claim, attribution.table
-        # A single fold and a measure in disguise have rules of their own.
-        if table is None or attribution.single_folds or attribution.disguise is not None:
+        if table is None:
             continue
         evidence = {"nearest": dict(attribution.nearest), "matches": list(attribution.matches)}
         if attribution.verdict == UNEXPLAINED:
             near = ", ".join(f"{name} {value:.6f}" for name, value in attribution.nearest)
             message = f"'{claim}' is not what any aggregation of the logged folds prints; nearest: {near}"
-            yield Hit(message, claim, evidence=evidence)
+            # A single fold and a measure in disguise have rules of their own.
+            if not attribution.single_folds and attribution.disguise is None:
+                yield Hit(message, claim, evidence=evidence)
             continue
         declared = table.values.get(claim.aggregation or "")
         if declared is None or table.canonical(claim.aggregation or "") in attribution.matches:
@@ -109,7 +102,7 @@ def unexplained_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
         if declared.value is None:
             yield Unsure(f"'{claim}' declares {claim.aggregation}, which has no value here: {declared.reason}")
             continue
-        found = f"; what prints so is {' or '.join(attribution.matches)}" if attribution.matches else ""
+        found = f"; what it prints is {' or '.join(attribution.matches)}" if attribution.matches else ""
         message = (
             f"'{claim}' declares {claim.aggregation}, which is {declared.value:.6f} and prints "
             f"{claim.printed.show(declared.value)}{found}"
@@ -130,8 +123,8 @@ def single_fold_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
                 f"'{claim}' is what {folds} alone prints, but an aggregation is not ruled out: {attribution.reason}"
             )
             continue
-        values, sign = table.per_fold.value, -1 if claim.metric.name in LOSSES else 1
-        best = cell_name(table.cells[int(np.nanargmax(sign * values))], table.cells)
+        find_best = np.nanargmin if claim.metric.name in LOSSES else np.nanargmax
+        best = cell_name(table.cells[int(find_best(table.per_fold.value))], table.cells)
         rank = "the best fold" if best in attribution.single_folds else "not the best fold"
         right, shown = table.best, ""
         if right.value is not None:
@@ -140,9 +133,8 @@ def single_fold_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
         message = (
             f"'{claim}' is what {folds} alone prints ({rank} of {len(table.cells)}) and no aggregation does{shown}"
         )
-        fold = attribution.single_folds[0] if len(attribution.single_folds) == 1 else None
         evidence = {"folds": list(attribution.single_folds), "recommended": right.value}
-        yield Hit(message, claim, fold=fold, evidence=evidence)
+        yield Hit(message, claim, fold=attribution.single_folds[0], evidence=evidence)
 
 
 @check("CV506")

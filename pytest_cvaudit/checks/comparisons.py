@@ -9,12 +9,12 @@ from pytest_cvaudit.aggregations.point import TABLE_MEASURES
 from pytest_cvaudit.aggregations.values import repeats_of
 from pytest_cvaudit.checks.claims import LOSSES, ways_of
 from pytest_cvaudit.checks.registry import Hit, Result, Unsure, check
-from pytest_cvaudit.model import Severity, metric
+from pytest_cvaudit.model import Severity, metric, sorted_cells
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_cvaudit.aggregations import Aggregates, MetricTable, Value
+    from pytest_cvaudit.aggregations import Aggregates, MetricTable
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.checks.registry import Rival
     from pytest_cvaudit.model import Experiment, Metric
@@ -102,7 +102,7 @@ def apples_to_oranges(
 def _design(aggregates: Aggregates, by: Metric) -> dict[str, int | str]:
     """What a comparison by this measure takes to be alike, as far as it is logged or declared: one repeat's worth."""
     experiment, tallies = aggregates.experiment, aggregates.tallies
-    cells = (*experiment.cells, *(missing.cell for missing in experiment.missing))
+    cells = sorted_cells((*experiment.cells, *(missing.cell for missing in experiment.missing)))
     folds = max((len(group) for group in repeats_of(cells)), default=experiment.protocol.folds)
     declared = {"folds": folds, "instances": experiment.protocol.instances, "positives": experiment.protocol.positives}
     found: dict[str, int | str] = {what: number for what, number in declared.items() if number is not None}
@@ -168,11 +168,10 @@ def winner_depends_on_aggregation(
         losing = [f"{way} {margin:+.4f}" for way, margin in margins.items() if margin < 0]
         winning = [f"{way} {margin:+.4f}" for way, margin in margins.items() if margin > 0]
         if losing:
-            beats = f"'{experiment.name}' beats '{name}' by {by.name}"
-            message = f"under no aggregation {beats}: {', '.join(losing)}"
-            if winning:
-                message = f"{beats} under some aggregations only: it wins by {', '.join(winning)} and loses by "
-                message += ", ".join(losing)
+            lost = ", ".join(losing)
+            how = f"some aggregations only: it wins by {', '.join(winning)} and loses by {lost}"
+            message = f"'{experiment.name}' beats '{name}' by {by.name} under "
+            message += how if winning else f"no aggregation that the logs give: {lost}"
             # A winner by the recommended aggregation stays one; the reader should still know.
             severity = Severity.INFO if margins.get(ours.recommended, 0.0) > 0 else None
             evidence = {"margins": margins, "recommended": ours.recommended, "than": name}
@@ -182,21 +181,19 @@ def winner_depends_on_aggregation(
 
 
 def _margins(ours: MetricTable, theirs: MetricTable, unit: float) -> dict[str, float]:
-    """By how much the first is better, by aggregation: zero where both print the same or lost digits decide."""
-    return {
-        way: _margin(value, other, unit, loss=ours.metric.name in LOSSES)
-        for way, value in ours.values.items()
-        if value.value is not None
-        and (other := theirs.values.get(way)) is not None
-        and other.value is not None
-        and (value.alias_of is None or value.alias_of != other.alias_of)
-    }
-
-
-def _margin(one: Value, two: Value, unit: float, *, loss: bool) -> float:
-    above, below = (round(low / unit) > round(high / unit) for low, high in ((one.low, two.high), (two.low, one.high)))
-    difference = (one.value or 0.0) - (two.value or 0.0)
-    return (-difference if loss else difference) if above or below else 0.0
+    """By how much the first is better, by aggregation, where the two print differently and no lost digit decides."""
+    margins = {}
+    for way, value in ours.values.items():
+        other = theirs.values.get(way)
+        if other is None or value.value is None or other.value is None:
+            continue
+        same_as_another = value.alias_of is not None and value.alias_of == other.alias_of
+        ahead = round(value.low / unit) > round(other.high / unit)
+        behind = round(value.high / unit) < round(other.low / unit)
+        if (ahead or behind) and not same_as_another:
+            difference = value.value - other.value
+            margins[way] = -difference if ours.metric.name in LOSSES else difference
+    return margins
 
 
 @check("CV507")

@@ -9,7 +9,7 @@ import numpy as np
 from pytest_cvaudit.aggregations import cell_name
 from pytest_cvaudit.aggregations.measures import precision
 from pytest_cvaudit.aggregations.values import SAME
-from pytest_cvaudit.checks.claims import value_of, ways_of
+from pytest_cvaudit.checks.claims import ways_of
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.model import Severity, metric
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_cvaudit.aggregations import Aggregates
+    from pytest_cvaudit.aggregations import Aggregates, MetricTable
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.model import Experiment
     from pytest_cvaudit.tallies.tally import Tallies
@@ -44,12 +44,12 @@ def macro_test_labels(attributions: tuple[Attribution, ...]) -> Iterator[Result]
         if "@" not in name:
             yield Unsure(f"'{claim}' is {name} of logged values; over which labels each fold averages is not logged")
             continue
-        if any(way.endswith("@train") for way in ways):
+        if any(_fits(attribution, way) for way in ("tp_fp@train", *(f"{way.split('@')[0]}@train" for way in ways))):
             continue
         if best.value is None:
             yield Unsure(f"'{claim}' is {name}, and what the training labels give is unknown: {best.reason}")
             continue
-        value = value_of(attribution.table, name)
+        value = _value(attribution.table, name)
         message = (
             f"'{claim}' is {name}, {value:.6f}: it averages over {_WHAT[name.split('@')[1]]}; over the training labels "
             f"tp_fp@train is {best.value:.6f} and would print {claim.printed.show(best.value)}: a difference of "
@@ -75,7 +75,10 @@ def label_set_varies(attributions: tuple[Attribution, ...], aggregates: Aggregat
             continue
         label, absent = sets.tallies.labels[varying[0]], int((~members[:, varying[0]]).argmax())
         fold = cell_name(cells[absent], cells)
-        right = table.values[f"{name.split('@')[0]}@train"].value
+        steady = f"{name.split('@')[0]}@train"
+        if _fits(attribution, steady):
+            continue
+        right = table.values[steady].value
         effect = "" if right is None else f"; over the training labels in every fold it would be {right:.6f}"
         message = (
             f"'{claim}' is {name}: {len(varying)} of {len(sets.tallies.labels)} labels do not count in every fold "
@@ -129,19 +132,21 @@ def micro_is_accuracy(
     if tallies is None or tallies.counts is None or not tallies.single_label:
         yield Unsure("whether every instance has one true and one predicted label is unknown; log the predictions")
         return
-    accuracies = [value.value for value in aggregates.of(metric("accuracy")).values.values()]
-    same = [one.claim for one in concerned if _is_one_of(one, [value for value in accuracies if value is not None])]
-    if len({claim.metric for claim in same}) > 1:
-        names = ", ".join(f"'{claim}'" for claim in same)
-        message = f"{names} are one fact, not {len(same)}: on single-label data every micro average is the accuracy"
-        yield Hit(message, same[-1], evidence={"claims": [str(claim) for claim in same]})
+    for way, accuracy in aggregates.of(metric("accuracy")).distinct().items():
+        same = [one.claim for one in concerned if accuracy.value is not None and _explained_by(one, accuracy.value)]
+        if len({claim.metric for claim in same}) > 1:
+            names = ", ".join(f"'{claim}'" for claim in same)
+            message = f"{names} are one fact, not {len(same)}: on single-label data a micro average is the accuracy"
+            evidence = {"claims": [str(claim) for claim in same], "accuracy": accuracy.value, "aggregation": way}
+            yield Hit(f"{message} ({way}, {accuracy.value:.6f})", same[-1], evidence=evidence)
+            return
 
 
-def _is_one_of(attribution: Attribution, values: list[float]) -> bool:
-    """Tell whether an aggregation that explains a claim has one of these values."""
+def _explained_by(attribution: Attribution, value: float) -> bool:
+    """Tell whether an aggregation that explains a claim has this value."""
     table = attribution.table
-    explained = [] if table is None else [table.values[way].value for way in ways_of(attribution)]
-    return any(abs(one - value) <= SAME for one in explained if one is not None for value in values)
+    explained = [] if table is None else [_value(table, way) for way in ways_of(attribution)]
+    return any(abs(one - value) <= SAME for one in explained)
 
 
 @check("CV407")
@@ -156,7 +161,9 @@ def two_macro_f1(attributions: tuple[Attribution, ...]) -> Iterator[Result]:
             continue
         name = ways[0]
         usual = name.replace("avg_of_means", "avg").replace("of_means", "tp_fp")
-        value, other = value_of(table, name), value_of(table, usual)
+        if _fits(attribution, usual):
+            continue
+        value, other = _value(table, name), _value(table, usual)
         unknown = [way for way, one in table.values.items() if one.unknown]
         declared = "of_means" in (claim.aggregation or "")
         if unknown and not declared:
@@ -223,3 +230,16 @@ def _in_proportion(tallies: Tallies, fp: Floats) -> Floats:
 
 def _precision(tp: Floats, fp: Floats, weights: Floats) -> float:
     return float((np.nan_to_num(precision(tp, fp)) * weights).sum() / weights.sum())
+
+
+def _fits(attribution: Attribution, way: str) -> bool:
+    """Tell whether an aggregation prints what is claimed, so that the choice makes no difference in print."""
+    table = attribution.table
+    return table is not None and way in table.values and table.canonical(way) in attribution.matches
+
+
+def _value(table: MetricTable, way: str) -> float:
+    """The value of an aggregation that explains a claim, and so has one."""
+    value = table.values[way].value
+    assert value is not None
+    return value

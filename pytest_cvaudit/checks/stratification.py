@@ -119,6 +119,8 @@ def empty_fold_risk_of_design(
         yield Irrelevant("the folds are groups")
     elif tallies is not None and tallies.positive is None:
         yield Irrelevant(_NO_POSITIVE)
+    elif sizes is not None and len(sizes) < 2:
+        yield Irrelevant("there is one fold only")
     elif stratified:
         yield Irrelevant("the folds are stratified")
     elif sizes is None or positives is None or stratified is None:

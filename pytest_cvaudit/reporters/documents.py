@@ -60,7 +60,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 
 def _experiment(audited: Audited) -> dict[str, Any]:
-    document = {
+    document: dict[str, Any] = {
         "name": audited.experiment.name,
         "evidence": str(audited.experiment.evidence),
         "folds": _folds(audited),
