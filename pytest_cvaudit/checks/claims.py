@@ -148,7 +148,7 @@ def no_spread(attributions: tuple[Attribution, ...]) -> Iterator[Result]:
         low, high = (claim.printed.show(float(end)) for end in (values.min(), values.max()))
         if low != high:
             deviation = float(values.std(ddof=1))
-            message = f"'{claim}' is a mean over {len(values)} {over} that range from {low} to {high}"
+            message = f"'{claim}' is a mean over {over}: {len(values)} values from {low} to {high}"
             yield Hit(f"{message} (SD {deviation:.4f})", claim, evidence={"sd": deviation, over: len(values)})
 
 

@@ -94,9 +94,7 @@ def apples_to_oranges(
                 manifest_line=rival.line,
             )
         elif not known or ours.ways.isdisjoint(theirs.ways):
-            yield Unsure(
-                f"how {by.name} of '{experiment.name}' and '{name}' was made is not known; declare it for both"
-            )
+            yield Unsure(f"how {by.name} of '{experiment.name}' and '{name}' was made is not known; claim it for both")
 
 
 def _design(aggregates: Aggregates, by: Metric) -> dict[str, int | str]:

@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.model import Claim, Experiment
+    from pytest_cvaudit.tallies.tally import Tallies
 
     Sets = NDArray[np.uint8]
 
 
 @check("CV405")
-def empty_prediction_undeclared(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
+def empty_prediction_undeclared(
+    experiment: Experiment, tallies: Tallies | None, attributions: tuple[Attribution, ...]
+) -> Iterator[Result]:
     """Empty label sets without a declared policy."""
-    sets, protocol = _sets(experiment), experiment.protocol
+    sets, protocol = _sets(experiment, tallies), experiment.protocol
     if not isinstance(sets, tuple):
         yield sets
         return
@@ -50,9 +53,11 @@ def empty_prediction_undeclared(experiment: Experiment, attributions: tuple[Attr
 
 
 @check("CV406")
-def double_predictions(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
+def double_predictions(
+    experiment: Experiment, tallies: Tallies | None, attributions: tuple[Attribution, ...]
+) -> Iterator[Result]:
     """A label predicted more than once for an instance."""
-    sets = _sets(experiment)
+    sets = _sets(experiment, tallies)
     if not isinstance(sets, tuple):
         yield sets
         return
@@ -74,13 +79,13 @@ def double_predictions(experiment: Experiment, attributions: tuple[Attribution, 
     yield Hit(message, label=label, evidence=evidence, severity=None if effects else Severity.INFO)
 
 
-def _sets(experiment: Experiment) -> tuple[tuple[str, ...], Sets, Sets] | Irrelevant | Unsure:
+def _sets(experiment: Experiment, tallies: Tallies | None) -> tuple[tuple[str, ...], Sets, Sets] | Irrelevant | Unsure:
     """The labels of a multi-label log with its true and its predicted sets, or why there are none."""
     rows = experiment.predictions
-    if rows is None or rows.gold is None:
+    if tallies is not None and tallies.single_label:
         return Irrelevant("the log is not multi-label")
-    if rows.predicted_sets is None:
-        return Unsure("no predicted labels are logged; log the predicted sets")
+    if rows is None or rows.gold is None or rows.predicted_sets is None:
+        return Unsure("the predicted label sets are not logged")
     return rows.labels, rows.gold, rows.predicted_sets
 
 

@@ -5,45 +5,30 @@ from __future__ import annotations
 import inspect
 
 import pytest
-import yaml
 
 from pytest_cvaudit.checks import CHECKS
 from pytest_cvaudit.rulebook import ABOUT, load_rules
-from pytest_cvaudit.run import Options, audit_manifest
+from tests.rules.cases import load_case
 
 RULES = load_rules()
-#: The experiment that a case is about, or what the outcomes about suppressions are filed under.
-MEANT = ("case", "suppress")
 CASES = [pytest.param(rule, case, id=f"{rule.code}-{case['name']}") for rule in RULES.values() for case in rule.cases]
 
 
 @pytest.mark.parametrize(("rule", "case"), CASES)
 def test_case(rule, case, tmp_path):
     """A case is one experiment, or a whole manifest in which the experiment called "case" is meant."""
-    manifest = tmp_path / "cvaudit.yaml"
-    content = case.get("manifest") or {"experiments": [{"name": "case", **case["experiment"]}]}
-    if "parameters" in case:
-        standard = {"extends": "forman-scholz", "rules": {rule.code: case["parameters"]}}
-        (tmp_path / "lab.yaml").write_text(yaml.safe_dump(standard))
-        content = {"standard": "lab.yaml", **content}
-    manifest.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
-
-    # A rule about suppressions needs something to suppress: the rule that the manifest names.
-    others = [entry["rule"] for entry in content.get("suppress", ())]
-    audit = audit_manifest(manifest, Options(select=(rule.code, *others)))
-
-    (outcome,) = [outcome for outcome in audit.outcomes if outcome.code == rule.code and outcome.experiment in MEANT]
-    assert outcome.status == case["outcome"], outcome.reason
-    if "says" in case:
-        assert any(case["says"] in finding.message for finding in outcome.findings), outcome.reason
-    if "severity" in case:
-        assert {str(finding.severity) for finding in outcome.findings} == {case["severity"]}
+    loaded = load_case(rule, case, tmp_path)
+    outcome = loaded.outcome()
+    assert loaded.comes_out(outcome), (
+        outcome.status,
+        [finding.message for finding in outcome.findings],
+        outcome.reason,
+    )
     if outcome.status == "failed":
         assert all(finding.message and finding.tip for finding in outcome.findings)
     else:
         assert not outcome.findings
-    if outcome.status in ("inconclusive", "not_applicable"):
-        assert outcome.reason
+        assert outcome.reason or outcome.status == "passed"
 
 
 def test_cards_and_checks_match_one_to_one():

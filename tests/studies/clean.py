@@ -72,8 +72,8 @@ def data(seed):
         return features[rows], label[rows]
     share = {2: 0.5, 3: 0.15, 4: 0.08}[kind]
     return make_classification(
-        int(generator.integers(300, 700)), 10, n_informative=4, weights=[1 - share], class_sep=generator.uniform(0.6, 1.4),
-        flip_y=0.02, random_state=seed,
+        int(generator.integers(300, 700)), 10, n_informative=4, weights=[1 - share],
+        class_sep=generator.uniform(0.6, 1.4), flip_y=0.02, random_state=seed,
     )  # fmt: skip
 
 

@@ -9,13 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-import yaml
 
 from pytest_cvaudit import checks
-from pytest_cvaudit.engine import audit
-from pytest_cvaudit.manifest import experiments, load_manifest
 from pytest_cvaudit.rulebook import load_rules
-from pytest_cvaudit.settings import load_settings
+from tests.rules.cases import load_case
 
 MODULES = sorted(
     path.stem for path in Path(checks.__file__).parent.glob("*.py") if path.stem not in ("__init__", "registry")
@@ -79,16 +76,10 @@ def _mutate(node, operand):
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory):
     """The cases of every rule, read once."""
-    loaded = {}
-    for rule in load_rules().values():
-        for number, case in enumerate(rule.cases):
-            path = tmp_path_factory.mktemp(rule.code) / f"{number}.cvaudit.yaml"
-            content = case.get("manifest") or {"experiments": [{"name": "case", **case["experiment"]}]}
-            path.write_text(yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
-            manifest = load_manifest(path)
-            entry = (case, experiments(manifest), load_settings(select=(rule.code,)), manifest.comparisons)
-            loaded.setdefault(rule.code, []).append(entry)
-    return loaded
+    return {
+        rule.code: [load_case(rule, case, tmp_path_factory.mktemp(rule.code)) for case in rule.cases]
+        for rule in load_rules().values()
+    }
 
 
 def survives(mutant, cases):
@@ -102,22 +93,13 @@ def survives(mutant, cases):
     namespace = {"__name__": name}
     try:
         exec(compile(mutant.tree, name, "exec"), namespace)
-        for code in codes:
-            for case, read, settings, comparisons in cases.get(code, ()):
-                found = audit(read, settings, comparisons=comparisons)
-                (outcome,) = [one for one in found.outcomes if one.experiment == "case"]
-                severities = {str(finding.severity) for finding in outcome.findings}
-                if outcome.status != case["outcome"] or ("severity" in case and severities != {case["severity"]}):
-                    return False
-                if "says" in case and not any(case["says"] in finding.message for finding in outcome.findings):
-                    return False
+        return all(loaded.comes_out(loaded.outcome()) for code in codes for loaded in cases[code])
     except Exception:
         return False
     finally:
         checks.CHECKS.clear()
         checks.CHECKS.update(before)
         sys.modules[name] = original
-    return True
 
 
 @pytest.mark.slow
