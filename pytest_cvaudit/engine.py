@@ -129,13 +129,13 @@ def _subject(experiment: Experiment) -> Subject:
 def _rivals(subject: Subject, subjects: Sequence[Subject], comparisons: Sequence[Comparison]) -> Iterator[Rival]:
     """The experiments that this one is said to beat; one that is split by ``by`` stands for its parts, part by part."""
     for comparison in comparisons:
-        part = _part(subject.experiment.name, comparison.better)
-        if part is None:
+        if _part(subject.experiment.name, comparison.better) is None:
             continue
-        for other in subjects:
-            rival = _part(other.experiment.name, comparison.than)
-            if rival is not None and (not part or not rival or part == rival):
-                yield Rival(other, comparison.by, comparison.location.line)
+        beaten = [(other, _part(other.experiment.name, comparison.than)) for other in subjects]
+        named = [(other, part) for other, part in beaten if part is not None]
+        same = [(other, part) for other, part in named if not part or subject.experiment.name.endswith(f"/{part}")]
+        for other, _ in same or named:
+            yield Rival(other, comparison.by, comparison.location.line)
 
 
 def _part(name: str, compared: str) -> str | None:

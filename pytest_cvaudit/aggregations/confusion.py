@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_cvaudit.tallies.tally import NONE
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_cvaudit.model import Predictions
 
     Floats = NDArray[np.float64]
-
-_NONE = "NONE"
 
 
 @dataclass(frozen=True)
@@ -65,4 +65,4 @@ def _split(rows: Predictions) -> Confusion:
     by_row[size, :size] = by_column[size, :size] = wrong[misses == 0].sum(axis=0)
     if not (by_row[size].any() or by_row[:, size].any()):
         return Confusion(rows.labels, by_row[:size, :size], by_column[:size, :size])
-    return Confusion((*rows.labels, _NONE), by_row, by_column)
+    return Confusion((*rows.labels, NONE), by_row, by_column)

@@ -21,6 +21,7 @@ from pytest_cvaudit.aggregations.values import (
     repeats_of,
     stem,
 )
+from pytest_cvaudit.tallies.tally import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,7 +53,8 @@ class LabelSets:
         """The declared full label set, if there is one."""
         if self.protocol.labels is None:
             return None
-        return np.array([label in self.protocol.labels for label in self.tallies.labels])
+        known = {*self.protocol.labels, *([NONE] if self.protocol.none == "label" else [])}
+        return np.array([label in known for label in self.tallies.labels])
 
     @cached_property
     def training(self) -> Floats:

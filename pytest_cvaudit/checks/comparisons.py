@@ -36,10 +36,12 @@ def _by_name(rivals: tuple[Rival, ...]) -> dict[str, list[Rival]]:
 
 
 def _table(aggregates: Aggregates, by: Metric) -> MetricTable | None:
+    """The table of a measure, if some aggregation of it has a value."""
     try:
-        return aggregates.of(by)
+        table = aggregates.of(by)
     except NotComputable:
         return None
+    return table if table.distinct() else None
 
 
 def _against(ours: MetricTable | None, theirs: MetricTable | None) -> str:
@@ -146,6 +148,9 @@ def _made(attributions: Attributions, by: Metric) -> _Made:
         words.append(f"'{one.claim}' by {' or '.join(explaining)}")
     # What a log of values calls avg_zero is the avg of counts, where an undefined fold counts as zero.
     ways |= {"avg"} if "avg_zero" in ways else set()
+    if by.average is not None:
+        # Nor does a log of values say over which labels they were averaged.
+        ways = {name for name in ways if "@" in name}
     return _Made(" and ".join(words), frozenset(ways), frozenset(ways | unknown))
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pytest_cvaudit.model import Claim, Protocol
     from pytest_cvaudit.tallies.tally import Tallies
 
+#: With fewer positives or negatives in the usual fold, the standard error of the shift is too small to be trusted.
+_FEWEST = 2
 _AREAS = ("auc", "ap", "auk")
 _PRECISION_METRICS = ("ap", "precision_at_k", "r_precision")
 
@@ -55,7 +57,8 @@ def shift_between_folds(tallies: Tallies, label: int) -> Shift | None:
     for cells in repeats_of(tallies.cells):
         crossed = cross_fold([tallies.curves[label][cell] for cell in cells])
         if (
-            crossed.effect is None
+            min(np.median(crossed.positives), np.median(crossed.negatives)) < _FEWEST
+            or crossed.effect is None
             or crossed.standard_error is None
             or crossed.within is None
             or crossed.between is None

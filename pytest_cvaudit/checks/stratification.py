@@ -30,6 +30,12 @@ class _Spread(NamedTuple):
     most: int
     even: tuple[int, ...]
     where: str
+    tested: int
+
+    @property
+    def nearly(self) -> bool:
+        """Tell whether an even spread is missed by one only, as OpenML's stratified splits of several classes can."""
+        return self.most - self.least == 2
 
 
 def _uneven(tallies: Tallies) -> _Spread | None:
@@ -43,13 +49,23 @@ def _uneven(tallies: Tallies) -> _Spread | None:
         return None
     where = f"in repeat {tallies.cells[cells[0]].repeat} " if len(groups) > 1 else ""
     even = tuple(sorted(set(fold_sizes(int(counts.sum()), len(cells)))))
-    return _Spread(tallies.labels[label], int(counts.min()), int(counts.max()), even, where)
+    return _Spread(
+        tallies.labels[label], int(counts.min()), int(counts.max()), even, where, int(tallies.n[cells].sum())
+    )
 
 
-def _seem_groups(tallies: Tallies, protocol: Protocol) -> bool:
-    """Tell whether the folds may be groups: nothing is declared, and no random split makes sizes so unequal."""
+def _doubt(found: _Spread, tallies: Tallies, protocol: Protocol) -> str | None:
+    """Say what else than a missing stratification may make the folds uneven."""
     spans = [np.ptp(tallies.n[cells]) for cells in repeats_of(tallies.cells)]
-    return protocol.stratified is None and bool(max(spans) > 1)
+    if protocol.stratified is None and max(spans) > 1:
+        return "the folds differ in size, so they may be groups; declare `group:` or `stratified:`"
+    # Folds that were even before some instances were lost.
+    untested = (protocol.instances or 0) - found.tested
+    if found.most - found.least - 1 <= untested:
+        return (
+            f"{untested} of {protocol.instances} instances are not tested (see CV106); that may be why they are uneven"
+        )
+    return None
 
 
 def _cannot_stratify(tallies: Tallies, protocol: Protocol) -> str | None:
@@ -68,8 +84,8 @@ def unstratified_folds(tallies: Tallies | None, protocol: Protocol) -> Iterator[
     elif reason := _cannot_stratify(tallies, protocol):
         yield Irrelevant(reason)
     elif (found := _uneven(tallies)) is not None:
-        if _seem_groups(tallies, protocol):
-            yield Unsure("the folds differ in size, so they may be groups; declare `group:` or `stratified:`")
+        if doubt := _doubt(found, tallies, protocol):
+            yield Unsure(doubt)
             return
         message = (
             f"{found.where}label '{found.label}' has {found.least} to {found.most} instances per fold; stratified "
@@ -77,7 +93,8 @@ def unstratified_folds(tallies: Tallies | None, protocol: Protocol) -> Iterator[
         )
         if protocol.stratified:
             message = f"the folds are declared stratified, but {message}"
-        severity = {True: None, None: Severity.WARNING, False: Severity.INFO}[protocol.stratified]
+        lowered = {True: 0, None: 1, False: 2}[protocol.stratified] + found.nearly
+        severity = (None, Severity.WARNING, Severity.INFO, Severity.INFO)[lowered]
         evidence = {"least": found.least, "most": found.most, "stratified": found.even}
         yield Hit(message, label=found.label, evidence=evidence, severity=severity)
 
@@ -146,9 +163,10 @@ def _stratified(tallies: Tallies | None, protocol: Protocol) -> bool | None:
     """Whether the folds are stratified: as logged, else as declared."""
     if tallies is None or not tallies.knows_negatives or _cannot_stratify(tallies, protocol):
         return protocol.stratified
-    if _uneven(tallies) is None:
+    found = _uneven(tallies)
+    if found is None or (found.nearly and protocol.stratified):
         return protocol.stratified is not False
-    return None if _seem_groups(tallies, protocol) else False
+    return protocol.stratified if _doubt(found, tallies, protocol) else False
 
 
 def _design(tallies: Tallies | None, protocol: Protocol) -> tuple[tuple[int, ...] | None, int | None]:

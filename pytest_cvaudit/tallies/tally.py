@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
+#: The empty set, where it counts as a label of its own.
+NONE = "NONE"
 #: From this many rows on, a second thread pays.
 _ROWS_FOR_THREADS = 1_000_000
 #: Scores that all have this many decimals were probably rounded when they were logged; fewer are votes or hard labels.
@@ -153,7 +155,7 @@ def _with_none(rows: Predictions) -> Predictions:
     assert rows.gold is not None
     sets = [rows.gold] if rows.predicted_sets is None else [rows.gold, rows.predicted_sets]
     gold, *predicted = (np.column_stack([each, ~each.any(axis=1)]).astype(np.uint8) for each in sets)
-    return replace(rows, labels=(*rows.labels, "NONE"), gold=gold, predicted_sets=predicted[0] if predicted else None)
+    return replace(rows, labels=(*rows.labels, NONE), gold=gold, predicted_sets=predicted[0] if predicted else None)
 
 
 def _tally_rows(rows: Predictions, declared: str | None, wanted: set[str]) -> Tallies:
