@@ -16,6 +16,7 @@ _PRINTED = re.compile(
 )
 #: Slack for the float arithmetic that made a value; far below any printed digit.
 SLACK = 1e-12
+_NEARLY_ONE = Decimal("0.999999")
 
 
 @dataclass(frozen=True)
@@ -79,12 +80,14 @@ class Printed:
     def truncated(self) -> Interval:
         """The numbers that print so when the further digits are cut off."""
         value = self.digits * self.scale
+        # The next printed value is not among them: 0.4 is never cut to 0.3.
+        further = self.unit * _NEARLY_ONE
         if value == 0:
-            return Interval(float(-self.unit), float(self.unit))
+            return Interval(float(-further), float(further))
         return (
-            Interval(float(value), float(value + self.unit))
-            if value >= 0
-            else Interval(float(value - self.unit), float(value))
+            Interval(float(value), float(value + further))
+            if value > 0
+            else Interval(float(value - further), float(value))
         )
 
     def show(self, value: float) -> str:
