@@ -16,7 +16,6 @@ _PRINTED = re.compile(
 )
 #: Slack for the float arithmetic that made a value; far below any printed digit.
 SLACK = 1e-12
-_NEARLY_ONE = Decimal("0.999999")
 
 
 @dataclass(frozen=True)
@@ -80,15 +79,11 @@ class Printed:
     def truncated(self) -> Interval:
         """The numbers that print so when the further digits are cut off."""
         value = self.digits * self.scale
-        # The next printed value is not among them: 0.4 is never cut to 0.3.
-        further = self.unit * _NEARLY_ONE
+        # The next printed value is among them: 0.6 may be 0.59999999999999998 to the program that cuts it off.
         if value == 0:
-            return Interval(float(-further), float(further))
-        return (
-            Interval(float(value), float(value + further))
-            if value > 0
-            else Interval(float(value - further), float(value))
-        )
+            return Interval(float(-self.unit), float(self.unit))
+        other = value + self.unit.copy_sign(value)
+        return Interval(float(min(value, other)), float(max(value, other)))
 
     def show(self, value: float) -> str:
         """Print another value with the same number of digits and the same percent sign."""
