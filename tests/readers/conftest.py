@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
 
 from pytest_cvaudit.model import Protocol
@@ -29,12 +26,3 @@ def read(tmp_path):
         return logs if spec.by else logs[()]
 
     return run
-
-
-@pytest.fixture
-def real():
-    """Return the folder of fold logs that others made."""
-    folder = Path(os.environ.get("CVAUDIT_REAL_LOGS", Path(__file__).parents[2] / ".." / "shared" / "real"))
-    if not folder.is_dir():
-        pytest.skip(f"no real logs: CVAUDIT_REAL_LOGS or {folder} is not a directory")
-    return folder

@@ -11,9 +11,9 @@ from pytest_cvaudit.readers import LogSpec, read_log
 
 
 @pytest.fixture
-def read_real(real):
+def read_real(real_logs):
     def run(*paths, **options):
-        return read_log(LogSpec(paths=paths, base=real, **options), Protocol())
+        return read_log(LogSpec(paths=paths, base=real_logs, **options), Protocol())
 
     return run
 
