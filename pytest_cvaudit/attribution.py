@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_cvaudit.aggregations import Aggregates, MetricTable, NotComputable, Value, cell_name
+from pytest_cvaudit.matching import matching, spans_of
 from pytest_cvaudit.model.metrics import metric
+from pytest_cvaudit.readings import other_reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
-    from pytest_cvaudit.model import Claim, Interval, Printed
+    from pytest_cvaudit.model import Claim, Printed
 
     Floats = NDArray[np.float64]
 
@@ -36,6 +36,7 @@ class Attribution:
     matches: tuple[str, ...] = ()
     single_folds: tuple[str, ...] = ()
     disguise: str | None = None
+    other_reading: str | None = None
     nearest: tuple[tuple[str, float], ...] = ()
     truncated: bool = False
     spread: tuple[str, ...] | None = None
@@ -69,36 +70,32 @@ def attribute(claim: Claim, aggregates: Aggregates) -> Attribution:
     if not defined:
         reasons = {value.reason for value in table.values.values() if value.reason}
         return Attribution(claim, UNCHECKABLE, reason="; ".join(sorted(reasons)), table=table)
-    matches, truncated = _matching(claim.printed, {name: (v.low, v.high) for name, v in defined.items()})
+    matches, truncated = matching(claim.printed, spans_of(table))
     if matches:
         verdict = UNIQUE if len(matches) == 1 else AMBIGUOUS
         return Attribution(
             claim, verdict, matches, truncated=truncated, table=table, spread=_spread(claim, table, matches)
         )
     disguise = _disguise(claim, aggregates)
-    folds, truncated = _matching(claim.printed, _folds(table)) if disguise is None else ((), False)
-    unknown = {value.reason for value in table.values.values() if value.unknown and value.reason}
+    other = other_reading(claim, aggregates, table) if disguise is None else None
+    folds, truncated = matching(claim.printed, _folds(table)) if disguise is None and other is None else ((), False)
+    unknown = {value.reason for value in table.values.values() if value.reason and _may_be(value, claim.printed)}
     nearest = sorted(
         ((name, v.value or 0.0) for name, v in defined.items()), key=lambda item: abs(item[1] - claim.printed.value)
     )
     return Attribution(
         claim, UNCHECKABLE if unknown else UNEXPLAINED, single_folds=folds, nearest=tuple(nearest[:_NEAREST]),
         truncated=truncated, table=table, spread=_spread(claim, table, tuple(defined)),
-        reason="; ".join(sorted(unknown)) or None, disguise=disguise,
+        reason="; ".join(sorted(unknown)) or None, disguise=disguise, other_reading=other,
     )  # fmt: skip
 
 
-def _matching(printed: Printed, spans: Mapping[str, tuple[float, float]]) -> tuple[tuple[str, ...], bool]:
-    """The names whose interval meets the printed value: by rounding, or by truncation if only that fits."""
-
-    def fitting(interval: Interval) -> tuple[str, ...]:
-        return tuple(name for name, (low, high) in spans.items() if interval.meets(low, high))
-
-    rounded = fitting(printed.rounded)
-    if rounded:
-        return rounded, False
-    cut = fitting(printed.truncated)
-    return cut, bool(cut)
+def _may_be(value: Value, printed: Printed) -> bool:
+    """Tell whether an aggregation that the evidence does not give could still print the claim."""
+    if not value.unknown:
+        return False
+    bounded = not np.isnan(value.low)
+    return not bounded or printed.rounded.meets(value.low, value.high) or printed.truncated.meets(value.low, value.high)
 
 
 def _disguise(claim: Claim, aggregates: Aggregates) -> str | None:
@@ -107,10 +104,9 @@ def _disguise(claim: Claim, aggregates: Aggregates) -> str | None:
     if name is None:
         return None
     try:
-        values = aggregates.of(metric(name), claim.label).distinct()
+        matches, _ = matching(claim.printed, spans_of(aggregates.of(metric(name), claim.label)))
     except NotComputable:
         return None
-    matches, _ = _matching(claim.printed, {way: (value.low, value.high) for way, value in values.items()})
     return f"{name} ({' or '.join(matches)})" if matches else None
 
 
@@ -135,7 +131,7 @@ def _spread(claim: Claim, table: MetricTable, names: tuple[str, ...]) -> tuple[s
             slack = float(np.max(start.high[defined] - start.low[defined], initial=0.0)) / 2
             for values in (start.value[defined], np.nan_to_num(start.value)):
                 spans = _spreads(values, slack, table.values[name].per_repeat)
-                found |= dict.fromkeys(_matching(printed, spans)[0])
+                found |= dict.fromkeys(matching(printed, spans)[0])
     return tuple(found)
 
 

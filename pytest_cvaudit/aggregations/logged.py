@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,6 +13,7 @@ from pytest_cvaudit.aggregations.values import (
     MetricTable,
     PerFold,
     Span,
+    Value,
     Way,
     evaluate,
     mark_aliases,
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 _LINEAR = ("accuracy", "error", "brier", "log_loss")
+#: Ratios whose numerator and denominator are sums over instances.
+_BETWEEN = ("accuracy", "error", "precision", "recall", "specificity")
 _NEEDS_COUNTS = "only per-fold values are logged; log tp, fp, fn and tn per fold (or the predictions)"
 _NEEDS_SCORES = "only per-fold values are logged; log the predictions with their scores"
 
@@ -56,8 +60,18 @@ def logged_table(metric: Metric, experiment: Experiment) -> MetricTable:
         ways["merge"] = _unknown
     needs = {recommended: _NEEDS_COUNTS} if not ranking else {"merge": _NEEDS_SCORES}
     values = evaluate(ways, per_fold, cells, needs=needs)
+    if metric.name in _BETWEEN or metric.is_f:
+        values[recommended] = _between(values[recommended], per_fold)
     families = one_family if metric.name in _LINEAR else stem
     return MetricTable(metric, recommended, mark_aliases(values, families), per_fold, cells)
+
+
+def _between(value: Value, per_fold: PerFold) -> Value:
+    """A ratio of totals lies between the least and the greatest ratio of the parts, whatever their sizes."""
+    known = ~np.isnan(per_fold.value)
+    if not value.unknown or not known.all():
+        return value
+    return replace(value, low=float(per_fold.low.min()), high=float(per_fold.high.max()))
 
 
 def _unknown(_: Ints) -> Span:

@@ -10,6 +10,7 @@ from pytest_cvaudit.aggregations import cell_name
 from pytest_cvaudit.attribution import UNCHECKABLE, UNEXPLAINED
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.errors import suggestion
+from pytest_cvaudit.model import Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,6 +90,15 @@ def unexplained_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
         if table is None:
             continue
         evidence = {"nearest": dict(attribution.nearest), "matches": list(attribution.matches)}
+        yield from _spread(attribution)
+        if attribution.other_reading is not None:
+            message = (
+                f"'{claim}' is no aggregation of {claim.name}, but what {attribution.other_reading} prints: say so"
+            )
+            yield Hit(
+                message, claim, evidence={**evidence, "reading": attribution.other_reading}, severity=Severity.WARNING
+            )
+            continue
         if attribution.verdict == UNEXPLAINED:
             near = ", ".join(f"{name} {value:.6f}" for name, value in attribution.nearest)
             message = f"'{claim}' is not what any aggregation of the logged folds prints; nearest: {near}"
@@ -108,6 +118,19 @@ def unexplained_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
             f"{claim.printed.show(declared.value)}{found}"
         )
         yield Hit(message, claim, evidence={**evidence, "declared": declared.value})
+
+
+def _spread(attribution: Attribution) -> Iterator[Hit]:
+    """A ± that no spread of the folds prints; there are more kinds of spread than are known here, so a warning."""
+    claim, table = attribution.claim, attribution.table
+    if attribution.spread != () or not attribution.matches or table is None or claim.printed.spread is None:
+        return
+    values = table.starting_from(attribution.matches[0])[0].value
+    values = values[~np.isnan(values)]
+    if len(values) > 1:
+        deviation = float(values.std(ddof=1))
+        message = f"the ± of '{claim}' is no known spread over folds or repeats; the SD over folds is {deviation:.4f}"
+        yield Hit(message, claim, evidence={"sd": deviation}, severity=Severity.WARNING)
 
 
 @check("CV503")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,16 +21,23 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Interval:
-    """A closed interval of numbers."""
+    """A closed interval of numbers; an exact one leaves no room for float noise."""
 
     low: float
     high: float
+    exact: bool = False
 
     def meets(self, low: float, high: float | None = None) -> bool:
         """Tell whether some number of [low, high] lies in the interval, up to float noise."""
         high = low if high is None else high
-        slack = SLACK * max(1.0, abs(self.low), abs(self.high))
+        slack = 0.0 if self.exact else SLACK * max(1.0, abs(self.low), abs(self.high))
         return high >= self.low - slack and low <= self.high + slack
+
+
+def _below(bound: Decimal) -> float:
+    """The largest float under a bound: 0.6 is 0.59999999999999998 to the program that cuts it off, 1.0 is 1."""
+    nearest = float(bound)
+    return nearest if Decimal(nearest) < bound else math.nextafter(nearest, 0.0)
 
 
 @dataclass(frozen=True)
@@ -79,11 +87,11 @@ class Printed:
     def truncated(self) -> Interval:
         """The numbers that print so when the further digits are cut off."""
         value = self.digits * self.scale
-        # The next printed value is among them: 0.6 may be 0.59999999999999998 to the program that cuts it off.
         if value == 0:
-            return Interval(float(-self.unit), float(self.unit))
-        other = value + self.unit.copy_sign(value)
-        return Interval(float(min(value, other)), float(max(value, other)))
+            end = _below(self.unit)
+            return Interval(-end, end, exact=True)
+        end = _below(abs(value) + self.unit)
+        return Interval(float(value), end, exact=True) if value > 0 else Interval(-end, float(value), exact=True)
 
     def show(self, value: float) -> str:
         """Print another value with the same number of digits and the same percent sign."""

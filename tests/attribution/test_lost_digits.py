@@ -106,7 +106,7 @@ def test_printed_zeros_do_not_make_the_f_of_means_negative_or_arbitrary():
 
 @pytest.mark.parametrize("name", ["f1", "auc", "precision"])
 def test_printed_folds_cannot_refute_what_needs_more(name):
-    found = attribute(Claim.parse(f"{name} = 0.9"), aggregates(logged(2, **{name: [0.5, 0.6]})))
+    found = attribute(Claim.parse(f"{name} = 0.57"), aggregates(logged(2, **{name: [0.5, 0.6]})))
     assert found.verdict == UNCHECKABLE
     assert "log" in found.reason
 
@@ -123,3 +123,9 @@ def test_folds_that_the_log_mentions_without_result_are_blank():
     scores = FoldScores((Cell("1"), Cell("3")), {"auc": printed([0.9, 0.8], 3)})
     experiment = Experiment("printed", scores=scores, missing=(MissingFold(Cell("2"), "crashed"),))
     assert attribute(Claim.parse("auc = 0.85"), aggregates(experiment)).matches == ("avg_skip",)
+
+
+@pytest.mark.parametrize("name", ["f1", "accuracy", "precision", "recall", "specificity"])
+def test_totals_lie_between_the_folds(name):
+    found = attribute(Claim.parse(f"{name} = 0.9"), aggregates(logged(2, **{name: [0.5, 0.6]})))
+    assert found.verdict == "unexplained"
