@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench docs studies clean
+.PHONY: demo test check bench docs figures studies clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-cvaudit needs Python 3.11 or newer; set PYTHON=")'
@@ -48,6 +48,9 @@ studies: $(VENV)/.test  ## the slow studies: mutants of the checks
 
 docs: $(VENV)/.package  ## the rules' pages, from their cards
 	@$(BIN)/python -m pytest_cvaudit.reporters.rule_pages docs/rules
+
+figures: $(VENV)/.test  ## the papers' figures, into build/figures
+	@$(BIN)/python examples/forman_scholz/make_figures.py build/figures
 
 bench: $(VENV)/.test  ## speed of the tallies as ratios to one sort and to scikit-learn
 	@$(BIN)/python benchmarks/bench_tallies.py

@@ -198,9 +198,8 @@ def _baseline(options: argparse.Namespace) -> int:
     write(str(target), baseline_text((*found.kept, *accepted)))
     left = [] if options.accept_new else found.new
     _emit(f"{target}: {len(found.kept)} known findings, {len(accepted)} taken up, {found.gone} gone, {len(left)} new\n")
-    for finding in left:
-        place = f"{finding.location.path}:{finding.location.line or 1}"
-        print(f"new: {place}: {finding.code} [{finding.experiment}] {finding.message}", file=sys.stderr)
+    for entry in left:
+        print(f"new: {entry.path}: {entry.code} [{entry.experiment}] {entry.message}", file=sys.stderr)
     return FOUND if left else 0
 
 

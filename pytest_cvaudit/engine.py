@@ -36,7 +36,7 @@ _ABOUT: dict[str, tuple[Callable[[Claim], bool], str]] = {
     "ranking": (lambda claim: claim.metric.family == RANKING, "no ranking measure is claimed"),
     "any": (bool, "nothing is claimed"),
 }
-_UNREADABLE = "CV002"
+UNREADABLE = "CV002"
 #: What a card is about that is judged once per manifest, not per experiment.
 SUPPRESSION = "suppression"
 
@@ -165,7 +165,7 @@ def _outcome(setting: RuleSetting, subject: Subject) -> Outcome:
 def _results(setting: RuleSetting, subject: Subject) -> Iterator[Result]:
     """Run a check where it applies and the evidence is rich enough."""
     rule, experiment = setting.rule, subject.experiment
-    if experiment.problem is not None and rule.code != _UNREADABLE:
+    if experiment.problem is not None and rule.code != UNREADABLE:
         yield Unsure("the log could not be read")
         return
     if rule.about == "comparison" and not subject.rivals:
@@ -226,7 +226,8 @@ def suppress(found: Audit, suppressions: Sequence[Suppression], settings: Settin
     uses = tuple(
         SuppressionUse(
             one.rule, one.experiment, one.reason, one.until, over,
-            sum(concerns(one, finding) for finding in found.findings), one.location.line,
+            sum(concerns(one, each) and not (over and mark(each).suppressed) for each in found.findings),
+            one.location.line,
         )
         for one, over in zip(suppressions, expired, strict=True)
         if find_rule(one.rule).code in on  # what is switched off cannot be seen to be unused

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_cvaudit.configuration import load_configuration, standard_below
-from pytest_cvaudit.engine import Audit
+from pytest_cvaudit.engine import UNREADABLE, Audit
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.manifest import find_manifests, is_manifest, shown
 from pytest_cvaudit.model import Severity, Status
@@ -159,6 +159,13 @@ class ManifestFile(pytest.File):
         except InputError as error:
             raise self.CollectError(str(error)) from None
         for audited in audit.audited:
+            problem, failing = (
+                audited.experiment.problem,
+                {finding.code for finding in audited.findings if not finding.suppressed},
+            )
+            if problem is not None and UNREADABLE not in failing:
+                # Whatever is selected or suppressed: what cannot be read is never green.
+                raise self.CollectError(str(problem))
             # pytest takes these signs in a node id for its own.
             name = audited.experiment.name.replace("::", ":").replace("[", "(").replace("]", ")")
             line = audited.experiment.location.line

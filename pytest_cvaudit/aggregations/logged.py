@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _LINEAR = ("accuracy", "error", "brier", "log_loss")
 #: Ratios whose numerator and denominator are sums over instances.
 _BETWEEN = ("accuracy", "error", "precision", "recall", "specificity")
+#: Why a fold that the log mentions has no value.
+NO_VALUE = "no value in the log"
 _NEEDS_COUNTS = "only per-fold values are logged; log tp, fp, fn and tn per fold (or the predictions)"
 _NEEDS_SCORES = "only per-fold values are logged; log the predictions with their scores"
 
@@ -99,7 +101,7 @@ def _per_fold(name: str, experiment: Experiment, cells: tuple[Cell, ...]) -> Per
             within = printed.rounded
             spans[cell] = Span(printed.value, max(within.low, known.low), min(within.high, known.high))
     value, low, high = (np.array(column, dtype=np.float64) for column in zip(*spans.values(), strict=True))
-    return PerFold(value, low, high, ["no value in the log"] * len(cells))
+    return PerFold(value, low, high, [NO_VALUE] * len(cells))
 
 
 def _sizes(experiment: Experiment, cells: tuple[Cell, ...]) -> Ints | None:

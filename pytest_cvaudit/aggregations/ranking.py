@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 #: Means over instances: merging all folds is the mean weighted by fold size.
 _LINEAR = ("brier", "log_loss")
 _BOUNDED_BY_TIES = ("auc", "ap")
+_TINY = float(np.finfo(np.float64).eps)
 
 
 def ranking_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
     """Build the table of a ranking measure of one label."""
     curves = tallies.curves[label]
-    rounded = tallies.rounded
+    rounded = tallies.decimals if tallies.rounded else None
     spans = [_measure(metric, curve, rounded) for curve in curves]
     value, low, high = (np.array(column, dtype=np.float64) for column in zip(*spans, strict=True))
     per_fold = PerFold(value, low, high, [_why(metric, curve) for curve in curves])
@@ -62,11 +63,11 @@ def ranking_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
     return MetricTable(metric, pooled if linear else "avg", values, per_fold, tallies.cells, tallies.labels[label])
 
 
-def _merged(metric: Metric, curves: Sequence[Curve], rounded: bool) -> Way:
+def _merged(metric: Metric, curves: Sequence[Curve], rounded: int | None) -> Way:
     return lambda cells: _measure(metric, Curve.merge([curves[cell] for cell in cells]), rounded)
 
 
-def _measure(metric: Metric, curve: Curve, rounded: bool) -> Span:
+def _measure(metric: Metric, curve: Curve, rounded: int | None) -> Span:
     if metric.name in ("precision_at_k", "r_precision"):
         k = metric.k if metric.name == "precision_at_k" else curve.positives
         found = curve.precision_at(k) if k else None
@@ -75,11 +76,27 @@ def _measure(metric: Metric, curve: Curve, rounded: bool) -> Span:
     value = getattr(measured, metric.name)
     if value is None:
         return UNDEFINED
-    if rounded and metric.name in _BOUNDED_BY_TIES:
+    if rounded is not None and metric.name in _BOUNDED_BY_TIES:
         low, high = (getattr(measured, f"{metric.name}_{end}") for end in ("low", "high"))
         # Average precision with tied positives as one step can lie outside the orders that the ties may hide.
         return Span(value, min(low, value), max(high, value))
+    if rounded is not None and metric.name in _LINEAR:
+        return _lost_digits(metric, curve, value, 0.5 * 10.0**-rounded)
     return point(value)
+
+
+def _lost_digits(metric: Metric, curve: Curve, value: float, half: float) -> Span:
+    """The interval of a loss whose scores may each be off by half a unit of their last digit."""
+    scores, positives, negatives = curve.levels()
+    ends = []
+    for sign in (1, -1):
+        for_positives, for_negatives = (np.clip(scores + way * half, 0, 1) for way in (sign, -sign))
+        if metric.name == "brier":
+            losses = (1 - for_positives) ** 2, for_negatives**2
+        else:
+            losses = -np.log(np.maximum(for_positives, _TINY)), -np.log(np.maximum(1 - for_negatives, _TINY))
+        ends.append(float((positives * losses[0] + negatives * losses[1]).sum() / (positives.sum() + negatives.sum())))
+    return Span(value, min(ends[0], value), max(ends[1], value))
 
 
 def _why(metric: Metric, curve: Curve) -> str:

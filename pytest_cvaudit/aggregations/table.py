@@ -9,7 +9,7 @@ from pytest_cvaudit.aggregations.labels import LabelSets, label_average_table
 from pytest_cvaudit.aggregations.logged import logged_table
 from pytest_cvaudit.aggregations.point import TABLE_MEASURES, label_table, table_table
 from pytest_cvaudit.aggregations.ranking import ranking_table
-from pytest_cvaudit.model.metrics import COUNTS, LABELS, metric
+from pytest_cvaudit.model.metrics import COUNTS, LABELS, find_metric, metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -128,9 +128,6 @@ class Aggregates:
         shown = ", ".join(f"'{name}'" for name in tallies.labels[:6]) + (" …" if len(tallies.labels) > 6 else "")
         if label is not None:
             raise NotComputable(f"label '{label}' is not in the log; labels are {shown}")
-        how = (
-            "set `positive:`"
-            if len(tallies.labels) == 2
-            else f"set `positive:`, name a `label:` or claim macro_{wanted.name}"
-        )
+        several = find_metric(f"macro_{wanted.name}") is not None
+        how = f"set `positive:` or name a `label:`{f', or claim macro_{wanted.name}' if several else ''}"
         raise NotComputable(f"which label is positive? labels are {shown}; {how}")

@@ -170,8 +170,9 @@ def winner_depends_on_aggregation(
         margins = _margins(ours, theirs, unit)
         losing = [f"{way} {margin:+.4f}" for way, margin in margins.items() if margin < 0]
         winning = [f"{way} {margin:+.4f}" for way, margin in margins.items() if margin > 0]
-        if losing:
-            lost = ", ".join(losing)
+        unknown = [way for table in (ours, theirs) for way, value in table.values.items() if value.unknown]
+        if losing or (not winning and not unknown and _comparable(ours, theirs)):
+            lost = ", ".join(losing) or f"they print the same {by.name}"
             how = f"some aggregations only: it wins by {', '.join(winning)} and loses by {lost}"
             message = f"'{experiment.name}' beats '{name}' by {by.name} under "
             message += how if winning else f"no aggregation that the logs give: {lost}"
@@ -179,8 +180,17 @@ def winner_depends_on_aggregation(
             severity = Severity.INFO if margins.get(ours.recommended, 0.0) > 0 else None
             evidence = {"margins": margins, "recommended": ours.recommended, "than": name}
             yield Hit(message, evidence=evidence, severity=severity, manifest_line=rival.line)
-        elif unknown := [way for table in (ours, theirs) for way, value in table.values.items() if value.unknown]:
+        elif unknown:
             yield Unsure(f"who wins by {unknown[0]} against '{name}' is unknown: only values per fold are logged")
+
+
+def _comparable(ours: MetricTable, theirs: MetricTable) -> bool:
+    """Tell whether some aggregation has a value on both sides."""
+    return any(
+        value.value is not None and theirs.values[way].value is not None
+        for way, value in ours.values.items()
+        if way in theirs.values
+    )
 
 
 def _margins(ours: MetricTable, theirs: MetricTable, unit: float) -> dict[str, float]:

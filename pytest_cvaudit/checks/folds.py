@@ -75,8 +75,14 @@ def leave_one_out(tallies: Tallies | None) -> bool:
 _ONE_EACH = "leave-one-out: every fold has one instance (see CV113)"
 
 
+def _totals_only(attributions: tuple[Attribution, ...]) -> bool:
+    """Tell whether everything that is claimed comes from totals, which folds that lack a class do not touch."""
+    ways = [attribution.matches for attribution in attributions]
+    return bool(ways) and all(names and all(name.startswith(("tp_fp", "pooled")) for name in names) for names in ways)
+
+
 @check("CV101")
-def zero_positive_fold(tallies: Tallies | None) -> Iterator[Result]:
+def zero_positive_fold(tallies: Tallies | None, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """A fold without positives, or without a label of the label set."""
     if tallies is None:
         yield Unsure("how many positives each fold has is not logged; log the counts or the predictions")
@@ -86,7 +92,7 @@ def zero_positive_fold(tallies: Tallies | None) -> Iterator[Result]:
         missing = tallies.gold[:, tallies.positive] == 0
         # With fewer positives than folds it could not be otherwise; CV109 says so.
         forced = any(tallies.gold[cells, tallies.positive].sum() < len(cells) for cells in repeats_of(tallies.cells))
-        severity = Severity.WARNING if forced else None
+        severity = Severity.WARNING if forced or _totals_only(attributions) else None
         yield from _per_fold(tallies, missing, "have no positives: recall and AUC are undefined there", severity)
     else:
         yield from _per_label(tallies, tallies.gold == 0, "has no instance in", Severity.WARNING)
@@ -108,7 +114,7 @@ def no_predicted_positives(tallies: Tallies | None) -> Iterator[Result]:
 
 
 @check("CV104")
-def no_negatives_fold(tallies: Tallies | None) -> Iterator[Result]:
+def no_negatives_fold(tallies: Tallies | None, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """A fold where every instance is positive."""
     if tallies is None:
         yield Unsure("how many negatives each fold has is not logged; log the counts or the predictions")
@@ -120,7 +126,9 @@ def no_negatives_fold(tallies: Tallies | None) -> Iterator[Result]:
         yield Unsure("tn is not logged; log tn, or negatives per fold")
     else:
         all_positive = (tallies.gold[:, tallies.positive] == tallies.n) & (tallies.n > 0)
-        yield from _per_fold(tallies, all_positive, "have no negatives: specificity and AUC are undefined there")
+        severity = Severity.WARNING if _totals_only(attributions) else None
+        what = "have no negatives: specificity and AUC are undefined there"
+        yield from _per_fold(tallies, all_positive, what, severity)
 
 
 @check("CV113")

@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_cvaudit.model import Experiment, Predictions
+    from pytest_cvaudit.model import Experiment, Predictions, Protocol
 
     Ints = NDArray[np.integer]
     Mask = NDArray[np.bool_]
     Marks = NDArray[np.object_]
 
+#: The share of rows tested in several folds from which on it is hardly a slip, with and without declared folds.
+_MANY_SHARED, _SOME_SHARED = 0.5, 0.05
+#: So few rows may be a slip whatever their share.
+_SLIPS = 20
 _BLANK = ("", "nan", "none", "null")
 
 
@@ -74,15 +78,28 @@ def misnamed(rows: Predictions, ids: Marks) -> str | None:
     return None
 
 
-def overlapping(rows: Predictions, ids: Marks) -> str | None:
-    """Say why instances that are tested several times are no slip but a design or a naming, if they are."""
+def shared_in_fold(rows: Predictions, ids: Marks) -> str | None:
+    """Say that ids stand for several rows of a fold, as patients do for their images, if they do."""
+    codes = _codes(ids)
+    keys = codes[codes >= 0] * len(rows.cells) + rows.cell[codes >= 0]
+    if len(np.unique(keys)) == len(keys):
+        return None
+    return "an id stands for several rows of a fold, so it names a group and not an instance; log an id per instance"
+
+
+def overlapping(rows: Predictions, ids: Marks, protocol: Protocol) -> str | None:
+    """Say why instances that are tested several times are no slip but a design or a naming, if they are.
+
+    Where folds are declared, only a large overlap can be a naming; else a small one may be one of random splits.
+    """
     several = _groups(rows, ids)[1]
-    if 2 * several.sum() <= len(several):
+    few = several.sum() < _SLIPS or protocol.folds is not None
+    if several.sum() <= (_MANY_SHARED if few else _SOME_SHARED) * len(several):
         return None
     return (
         f"{int(several.sum())} of {len(several)} rows share their id with a row of another fold, so these seem to be "
-        f"repeats, random splits or ids of groups; name the repeats with columns: {{repeat: NAME}}, or log an id per "
-        f"instance"
+        f"repeats, random splits or ids of groups; declare `folds:` if it is k-fold, name the repeats with columns: "
+        f"{{repeat: NAME}}, or log an id per instance"
     )
 
 
@@ -105,14 +122,14 @@ def _contrast(rows: Predictions, some: Mask) -> tuple[str, dict[str, float]]:
 
 
 @check("CV105")
-def retested_instance(experiment: Experiment) -> Iterator[Result]:
+def retested_instance(experiment: Experiment, protocol: Protocol) -> Iterator[Result]:
     """An instance in two test folds of one repeat."""
     rows = experiment.predictions
     if rows is None or rows.ids is None:
         yield Unsure("no instance ids are logged; log an id per row")
         return
     several, codes = _groups(rows, rows.ids)[1], _codes(rows.ids)
-    if several.any() and (reason := misnamed(rows, rows.ids) or overlapping(rows, rows.ids)):
+    if several.any() and (reason := misnamed(rows, rows.ids) or overlapping(rows, rows.ids, protocol)):
         yield Unsure(reason)
     elif several.any():
         number, of = len(np.unique(codes[several])), len(np.unique(codes[codes >= 0]))
@@ -126,10 +143,27 @@ def retested_instance(experiment: Experiment) -> Iterator[Result]:
         yield Unsure("some rows have no id; log an id per row")
 
 
+def _torn_groups(rows: Predictions, groups: Marks) -> Iterator[Hit]:
+    """Groups that the folds tear apart, although they are declared to be kept together."""
+    torn = _groups(rows, groups)[1]
+    if torn.any():
+        number, of = len(np.unique(_codes(groups)[torn])), len(np.unique(_codes(groups)))
+        text, contrast = _contrast(rows, torn)
+        message = (
+            f"{number} of {of} groups are in several folds of a repeat (first: {_example(rows, groups, torn)}), so a "
+            f"model is tested on groups that it was trained on{text}"
+        )
+        yield Hit(message, evidence={"groups": number, "of": of, **contrast})
+
+
 @check("CV107")
 def train_test_overlap(experiment: Experiment) -> Iterator[Result]:
-    """An instance in the training set and in the test set of the same fold."""
+    """An instance in the training set and in the test set of the same fold, or a group on both sides of a split."""
     rows = experiment.predictions
+    if rows is not None and rows.groups is not None:
+        yield from _torn_groups(rows, rows.groups)
+        if rows.training is None:
+            return
     if rows is None or rows.training is None:
         yield Irrelevant("no training rows with ids are logged (a `set` column); in a k-fold log CV105 sees the same")
         return

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_cvaudit.aggregations import cell_name
-from pytest_cvaudit.checks.instances import misnamed, overlapping
+from pytest_cvaudit.aggregations.values import repeats_of
+from pytest_cvaudit.checks.instances import misnamed, overlapping, shared_in_fold
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.model import Severity
 from pytest_cvaudit.model.metrics import RANKING
@@ -29,6 +30,7 @@ def skipped_fold(
     """Folds or instances that were declared or begun but have no result, and claims that left folds out."""
     yield from _fewer_folds(experiment, protocol)
     yield from _fewer_instances(experiment, protocol, tallies)
+    yield from _contradicted(experiment, protocol, tallies)
     yield from (_missing(fold, experiment) for fold in experiment.missing)
     yield from (hit for attribution in attributions for hit in _skipping(attribution))
     if not experiment.cells and not experiment.missing:
@@ -89,6 +91,25 @@ def _fewer_instances(experiment: Experiment, protocol: Protocol, tallies: Tallie
             yield Hit(message, evidence={"logged": size, "declared": protocol.instances}, severity=severity)
 
 
+def _contradicted(experiment: Experiment, protocol: Protocol, tallies: Tallies | None) -> Iterator[Hit]:
+    """Declarations that the log exceeds: not a skipped fold, but one of the two is wrong."""
+    repeats = {cell.repeat for cell in experiment.cells}
+    folds = max((sum(cell.repeat == repeat for cell in experiment.cells) for repeat in repeats), default=0)
+    logged = {
+        "folds": folds,
+        "instances": max(_sizes(experiment, tallies).values(), default=0),
+        "repeats": len(repeats),
+    }
+    if tallies is not None and tallies.positive is not None:
+        totals = [int(tallies.gold[cells, tallies.positive].sum()) for cells in repeats_of(tallies.cells)]
+        logged["positives"] = max(totals)
+    for what, number in logged.items():
+        declared = getattr(protocol, what)
+        if declared is not None and number > declared:
+            message = f"{number} {what} are logged, and {declared} are declared; correct one of the two"
+            yield Hit(message, evidence={"logged": number, "declared": declared}, severity=Severity.WARNING)
+
+
 def _missing(fold: MissingFold, experiment: Experiment) -> Hit:
     name = cell_name(fold.cell, (*experiment.cells, *(other.cell for other in experiment.missing)))
     reason = f" (logged reason: {fold.reason})" if fold.reason else ""
@@ -124,7 +145,9 @@ def untested_instance(experiment: Experiment, protocol: Protocol, tallies: Talli
     if not sizes:
         yield Unsure("how many instances each fold has is not logged; log the counts or the predictions")
     named = {} if rows is None or rows.ids is None else _named(rows, rows.ids)
-    doubt = misnamed(rows, rows.ids) or overlapping(rows, rows.ids) if rows and rows.ids is not None else None
+    doubt = None
+    if rows is not None and rows.ids is not None:
+        doubt = misnamed(rows, rows.ids) or overlapping(rows, rows.ids, protocol) or shared_in_fold(rows, rows.ids)
     for repeat, size in sizes.items():
         tested = size if doubt else named.get(repeat, size)
         if tested < declared:

@@ -24,10 +24,10 @@ _RULES = {
     "CV203": ("avg_skip", "pr_re_skip", "avg_nan"),
     "CV204": ("avg_one",),
 }
-#: The exact expectations take a time that grows with the fourth power of the number of folds.
+#: With more folds the expectation is not worth its time in a check.
 _MOST_FOLDS = 100
 _BIAS = {
-    "CV201": "The mean of per-fold F is biased low when positives are few",
+    "CV201": "In expectation the mean of per-fold F is too low when positives are few",
     "CV202": "The F of mean precision and mean recall is usually too high",
     "CV204": "Counting an undefined fold as a perfect one lifts the mean by up to one k-th per fold",
     "CV203": "Leaving out folds where precision or recall is undefined drops the hard ones: too high",

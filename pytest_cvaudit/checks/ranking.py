@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from pytest_cvaudit.aggregations import NotComputable
+from pytest_cvaudit.aggregations.logged import NO_VALUE
 from pytest_cvaudit.aggregations.values import repeats_of
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.model import Severity
@@ -101,9 +102,11 @@ def _merged(
                 yield _hit(attribution, merges[0], merged, average, shift, protocol)
             elif shift is None or shift.at_most > limits.tolerance:
                 size = "cannot be measured" if shift is None else f"is {shift.effect:+.3f} ± {shift.standard_error:.3f}"
+                which = "avg" if table.values["avg"].value is not None else "avg_skip"
                 yield Unsure(
-                    f"'{claim}' is {merges[0]} ({merged:.4f}) and avg is {average:.4f}, but the shift between folds "
-                    f"{size}: too uncertain; larger test folds, or scores calibrated on held-out data, would settle it"
+                    f"'{claim}' is {merges[0]} ({merged:.4f}) and {which} is {average:.4f}, but the shift between "
+                    f"folds {size}: too uncertain; larger test folds, or scores calibrated on held-out data, would "
+                    f"settle it"
                 )
 
 
@@ -160,7 +163,7 @@ def undefined_auc_filled(attributions: tuple[Attribution, ...]) -> Iterator[Resu
     for attribution in attributions:
         claim, table = attribution.claim, attribution.table
         mine = [name for name in attribution.matches if name.removesuffix("_all") in _FILLED]
-        if claim.metric.family != RANKING or table is None or not mine:
+        if claim.metric.family != RANKING or table is None or not mine or _without_result(table):
             continue
         if len(mine) < len(attribution.matches):
             yield Unsure(f"'{claim}' is {' or '.join(attribution.matches)}; declare its aggregation")
@@ -172,6 +175,12 @@ def undefined_auc_filled(attributions: tuple[Attribution, ...]) -> Iterator[Resu
             message += f"; over the folds where it is defined it is {skipped:.6f}"
         severity = Severity.WARNING if claim.aggregation in mine or _covers(claim, table) else None
         yield Hit(message, claim, label=claim.label, evidence={"matches": mine, "avg_skip": skipped}, severity=severity)
+
+
+def _without_result(table: MetricTable) -> bool:
+    """Tell whether the folds that count differently have no result in the log at all, of which CV103 speaks."""
+    folds = zip(table.per_fold.value.tolist(), table.per_fold.why, strict=True)
+    return all(why == NO_VALUE for value, why in folds if math.isnan(value))
 
 
 _FILLED = {"avg_zero": "counted as 0", "avg_half": "counted as 0.5", "avg_skip": "left out"}

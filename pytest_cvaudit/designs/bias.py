@@ -1,175 +1,129 @@
-"""What each aggregation of F is expected to give for a design: exact by enumeration, else by simulation."""
+"""What each aggregation of F1 is expected to give for a design: exact by enumeration, else by simulation."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from pytest_cvaudit.aggregations.measures import f_beta, f_of, precision, recall
+from pytest_cvaudit.designs import exact
+from pytest_cvaudit.designs.design import Classifier, Design, Expectation, Fold
+from pytest_cvaudit.designs.moments import fold_moments, outcomes
+from pytest_cvaudit.designs.simulation import Control, simulate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from pytest_cvaudit.designs.exact import MeanSd, Split
 
-    Floats = NDArray[np.float64]
-
-#: Outcomes less likely than this do not change any digit that is shown.
-_NEGLIGIBLE = 1e-17
-_BLOCK = 20_000
-
-
-class Fold(NamedTuple):
-    """The size of a test fold, by class."""
-
-    positives: int
-    negatives: int
-
-
-@dataclass(frozen=True)
-class Classifier:
-    """A classifier with a known true precision and recall on data with this many positives and negatives."""
-
-    precision: float
-    recall: float
-    positives: int
-    negatives: int
-
-    @property
-    def f1(self) -> float:
-        """The true F1."""
-        return 2 * self.precision * self.recall / (self.precision + self.recall)
-
-    @property
-    def false_positive_rate(self) -> float:
-        """The rate that makes the precision what it is."""
-        wrong = self.positives * self.recall * (1 - self.precision) / self.precision
-        return min(1.0, wrong / self.negatives)
+#: As many repeats as a default simulation makes, and as many folds as it deals in all.
+_REPEATS, _DEALT = 100_000, 20_000_000
+#: The ways with an exact form over a split; `tp_fp` needs the totals only, and `pr_re` has none that is known.
+_EXACT: dict[str, Callable[[Split], MeanSd | None]] = {
+    "avg": exact.mean_of_folds,
+    "avg_skip": exact.mean_of_defined,
+    "avg_one": lambda split: exact.mean_of_folds(split, undefined=1.0),
+    "avg_nan": lambda split: exact.mean_of_defined(split, only_f=True),
+    "avg_weighted": lambda split: exact.mean_of_folds(split, weight="size"),
+    "avg_weighted_positives": lambda split: exact.mean_of_folds(split, weight="positives"),
+}
+_DEFINED_ONLY = ("avg_skip", "avg_nan")
+#: What varies with what has to be simulated, and is undefined just as often.
+_CONTROLS = {"pr_re": "avg", "pr_re_skip": "avg_skip"}
+#: The five of Forman & Scholz, and what scikit-learn's `zero_division=1` makes.
+MAIN = ("tp_fp", "avg", "pr_re", "avg_skip", "pr_re_skip", "avg_one")
+ALL = (*MAIN, "avg_nan", "avg_weighted", "avg_weighted_positives")
 
 
 @dataclass(frozen=True)
-class Expectation:
-    """What an aggregation gives on average over many test sets, against the true F."""
+class Simulation:
+    """How to simulate what has no exact form; a control with an exact expectation makes the error far smaller."""
 
-    expectation: float
-    relative_bias: float
-    sd: float
-    method: str
-    mc_error: float | None = None
+    repeats: int = _REPEATS
+    seed: int = 0
+    controlled: bool = True
 
 
-class _Law(NamedTuple):
-    """The joint law of (TP, FP): their values and the probability of each pair."""
-
-    tp: Floats
-    fp: Floats
-    chance: Floats
+def default_repeats(folds: int) -> int:
+    """How often to simulate a design with so many folds: a second or so."""
+    return max(1_000, min(_REPEATS, _DEALT // folds))
 
 
-def _binomial(n: int, p: float) -> tuple[Floats, Floats]:
-    from scipy.stats import binom
+def expectations(
+    design: Design | Sequence[Fold],
+    classifier: Classifier,
+    names: Iterable[str] = MAIN,
+    simulation: Simulation | None = None,
+) -> dict[str, Expectation | None]:
+    """The expectation of each named aggregation of F1; None for one that is never defined."""
+    names, simulation = tuple(names), simulation or Simulation()
+    found: dict[str, Expectation | None] = {}
+    if "tp_fp" in names:
+        _put(found, "tp_fp", _totals(design, classifier), classifier)
+    wanted = [name for name in names if name in _EXACT]
+    wanted += [control for name, control in _CONTROLS.items() if name in names and simulation.controlled]
+    split = _split(design, classifier) if wanted else None
+    if split is not None:
+        for name in dict.fromkeys(wanted):
+            if name not in _DEFINED_ONLY or split.folds <= exact.MOST_FOLDS:
+                _put(found, name, _EXACT[name](split), classifier)
+    rest = [name for name in names if name not in found]
+    if rest:
+        known = {name: (control, found.get(control)) for name, control in _CONTROLS.items() if simulation.controlled}
+        controls = {name: Control(control, one.expectation) for name, (control, one) in known.items() if one}
+        found |= simulate(design, classifier, rest, simulation.repeats, simulation.seed, controls)
+    return {name: found[name] for name in names}
 
-    low, high = (int(binom.ppf(q, n, p)) for q in (_NEGLIGIBLE, 1 - 1e-16))
-    values = np.arange(max(0, low - 1), min(n, high + 2) + 1)
-    return values.astype(np.float64), np.asarray(binom.pmf(values, n, p), dtype=np.float64)
+
+def _put(found: dict[str, Expectation | None], name: str, moments: MeanSd | None, classifier: Classifier) -> None:
+    if moments is not None:
+        found[name] = Expectation(moments.mean, moments.mean / classifier.f1 - 1, moments.sd, "exact")
 
 
-def _law(fold: Fold, classifier: Classifier) -> _Law:
-    tp, tp_chance = _binomial(fold.positives, classifier.recall)
-    fp, fp_chance = _binomial(fold.negatives, classifier.false_positive_rate)
-    return _Law(tp[:, None], fp[None, :], tp_chance[:, None] * fp_chance[None, :])
+def _totals(design: Design | Sequence[Fold], classifier: Classifier) -> MeanSd | None:
+    """The F of the totals, which no split changes."""
+    if isinstance(design, Design):
+        total = Fold(design.positives, design.negatives)
+    else:
+        total = Fold(sum(fold.positives for fold in design), sum(fold.negatives for fold in design))
+    if outcomes(total, classifier) > exact.MOST_OUTCOMES:
+        return None
+    moments = fold_moments(total, classifier)
+    return exact.mean_sd(moments.f, moments.f_squared)
+
+
+def _split(design: Design | Sequence[Fold], classifier: Classifier) -> Split | None:
+    if not isinstance(design, Design):
+        return exact.known_split(Counter(design), classifier)
+    known = design.known_folds()
+    return exact.random_split(design, classifier) if known is None else exact.known_split(known, classifier)
 
 
 def expected(folds: Sequence[Fold], classifier: Classifier, aggregation: str, seed: int = 0) -> Expectation | None:
-    """The expectation of one aggregation of F1 over folds of these sizes; None for an aggregation without one."""
-    if aggregation == "tp_fp":
-        total = Fold(sum(fold.positives for fold in folds), sum(fold.negatives for fold in folds))
-        mean, second = _moments(total, classifier, 0.0)[:2]
-        return _exact(mean, second - mean**2, classifier)
-    if aggregation in ("avg", "avg_one"):
-        moments = [_moments(fold, classifier, 1.0 if aggregation == "avg_one" else 0.0) for fold in folds]
-        mean = sum(moment.mean for moment in moments) / len(folds)
-        variance = sum(moment.second - moment.mean**2 for moment in moments) / len(folds) ** 2
-        return _exact(mean, variance, classifier)
-    if aggregation == "avg_skip":
-        return _skip(folds, classifier)
-    if aggregation in ("pr_re", "pr_re_skip"):
-        return _simulated(folds, classifier, aggregation == "pr_re_skip", seed)
-    return None
-
-
-class _Moments(NamedTuple):
-    mean: float
-    second: float
-    kept_mean: float
-    kept_second: float
-    kept: float
-
-
-def _moments(fold: Fold, classifier: Classifier, undefined: float) -> _Moments:
-    """Mean and mean square of a fold's F, over all outcomes and over those where precision and recall are defined."""
-    law = _law(fold, classifier)
-    f = np.broadcast_to(f_beta(law.tp, law.fp, fold.positives - law.tp, 1.0), law.chance.shape)
-    f = np.where(np.isnan(f), undefined, f)
-    kept = np.broadcast_to((law.tp + law.fp > 0) & (fold.positives > 0), law.chance.shape)
-    chance = law.chance / law.chance.sum()
-    return _Moments(
-        float((chance * f).sum()), float((chance * f * f).sum()), float((chance * f * kept).sum()),
-        float((chance * f * f * kept).sum()), float((chance * kept).sum()),
-    )  # fmt: skip
-
-
-def _skip(folds: Sequence[Fold], classifier: Classifier) -> Expectation | None:
-    """The mean over the folds that are defined, given that one is: exact by the law of how many others are defined."""
-    known: dict[Fold, _Moments] = {fold: _moments(fold, classifier, 0.0) for fold in set(folds)}
-    moments = [known[fold] for fold in folds]
-    some = 1 - float(np.prod([1 - moment.kept for moment in moments]))
-    if some <= 0:
+    """The expectation of one of the main aggregations of F1 over folds of these sizes; None for any other."""
+    if aggregation not in MAIN:
         return None
-    mean = second = 0.0
-    for i, one in enumerate(moments):
-        others = _how_many([moment.kept for j, moment in enumerate(moments) if j != i])
-        sizes = np.arange(1, len(others) + 1)
-        mean += one.kept_mean * float((others / sizes).sum())
-        second += one.kept_second * float((others / sizes**2).sum())
-        for j, two in enumerate(moments):
-            if j > i:
-                rest = _how_many([moment.kept for m, moment in enumerate(moments) if m not in (i, j)])
-                weight = float((rest / np.arange(2, len(rest) + 2) ** 2).sum())
-                second += 2 * one.kept_mean * two.kept_mean * weight
-    mean, second = mean / some, second / some
-    return _exact(mean, second - mean**2, classifier)
+    return expectations(folds, classifier, [aggregation], Simulation(seed=seed))[aggregation]
 
 
-def _how_many(chances: Sequence[float]) -> Floats:
-    """The law of the number of successes among independent trials with these chances."""
-    law = np.ones(1)
-    for chance in chances:
-        law = np.convolve(law, [1 - chance, chance])
-    return law
+def sentence(
+    folds: Sequence[Fold], precision: float, recall: float, aggregation: str = "avg", *, design: str = "your design"
+) -> str | None:
+    """Say what an aggregation is expected to do for folds of these sizes if the pooled precision and recall are true.
+
+    None where that cannot be told: nothing found, no negatives, an aggregation without a known expectation.
+    """
+    positives, negatives = sum(fold.positives for fold in folds), sum(fold.negatives for fold in folds)
+    if not (precision > 0 and recall > 0 and positives and negatives):
+        return None
+    found = expected(folds, Classifier(precision, recall, positives, negatives), aggregation)
+    return None if found is None else in_words(aggregation, found, design)
 
 
-def _exact(mean: float, variance: float, classifier: Classifier) -> Expectation:
-    return Expectation(mean, mean / classifier.f1 - 1, float(np.sqrt(max(0.0, variance))), "exact")
-
-
-def _simulated(
-    folds: Sequence[Fold], classifier: Classifier, skip: bool, seed: int, runs: int = 100_000
-) -> Expectation:
-    generator = np.random.default_rng(seed)
-    positives, negatives = (np.array(column) for column in zip(*folds, strict=True))
-    values = []
-    for start in range(0, runs, _BLOCK):
-        shape = (min(_BLOCK, runs - start), len(folds))
-        tp = generator.binomial(positives, classifier.recall, shape)
-        fp = generator.binomial(negatives, classifier.false_positive_rate, shape)
-        p, r = precision(tp, fp), recall(tp, positives - tp)
-        kept = ~np.isnan(p) & ~np.isnan(r) if skip else np.ones(shape, dtype=bool)
-        number = kept.sum(axis=1)
-        means = [np.where(kept, np.nan_to_num(rate), 0).sum(axis=1)[number > 0] / number[number > 0] for rate in (p, r)]
-        values.append(f_of(means[0], means[1], 1.0))
-    sample = np.concatenate(values)
-    mean, sd = float(sample.mean()), float(sample.std(ddof=1))
-    return Expectation(mean, mean / classifier.f1 - 1, sd, "simulation", sd / float(np.sqrt(len(sample))))
+def in_words(aggregation: str, found: Expectation, design: str) -> str:
+    """One sentence about an expected bias."""
+    size = f"{abs(found.relative_bias):.1%}".replace("%", " %")
+    if size == "0.0 %":
+        return f"for {design} F_{aggregation} is expected to be right (within 0.05 %)"
+    way = "below" if found.relative_bias < 0 else "above"
+    return f"for {design} F_{aggregation} is expected {size} {way} the truth"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,12 +59,13 @@ def _read(spec: ExperimentSpec) -> list[Experiment]:
     # Reading needs pandas; a manifest alone must not.
     from pytest_cvaudit.readers import LogSpec, read_log
 
+    source, spec = spec.log, replace(spec, protocol=_with_group(spec.protocol, spec.log))
     try:
-        logs = read_log(LogSpec(**vars(spec.log)), spec.protocol)
+        logs = read_log(LogSpec(**vars(source)), spec.protocol)
     except InputError as error:
-        found = error.at(spec.log.location.path, spec.log.location.line)
+        found = error.at(source.location.path, source.location.line)
         return [Experiment(spec.name, spec.protocol, claims, location=spec.location, problem=found)]
-    if not spec.log.by:
+    if not source.by:
         return [_experiment(spec, spec.name, claims, log) for log in logs.values()]
     parts = {"/".join(values): log for values, log in logs.items()}
     _check_parts(spec, parts)
@@ -71,6 +73,14 @@ def _read(spec: ExperimentSpec) -> list[Experiment]:
         _experiment(spec, f"{spec.name}/{part}", (entry.claim for entry in spec.claims if entry.part == part), log)
         for part, log in parts.items()
     ]
+
+
+def _with_group(protocol: Protocol, log: LogSource) -> Protocol:
+    """Take a column that serves as fold, but is not called so, for a grouping: subjects are no numbering of folds."""
+    fold = log.columns.get("fold")
+    if protocol.group is not None or fold is None or any(word in fold.lower() for word in ("fold", "split", "cv")):
+        return protocol
+    return replace(protocol, group=fold)
 
 
 def _experiment(spec: ExperimentSpec, name: str, claims: Iterable[Claim], log: Log) -> Experiment:

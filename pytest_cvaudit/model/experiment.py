@@ -76,6 +76,7 @@ class Predictions:
     scores: Mapping[str, Floats] = field(default_factory=dict)
     ids: NDArray[np.object_] | None = None
     hashes: NDArray[np.object_] | None = None
+    groups: NDArray[np.object_] | None = None
     training: TrainingRows | None = None
 
 

@@ -53,7 +53,9 @@ def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, thr
     ids, name = _ids(table, roles, columns, cell), roles.optional("hash")
     hashes = None if name is None else table.strings(name)
     training = None if seen is None else _training(seen, roles, cells, "id" if ids is not None else "hash")
-    return replace(found, ids=ids, hashes=hashes, training=training)
+    group = columns.protocol.group
+    groups = table.strings(group) if group in table.columns and group not in roles.used("fold") else None
+    return replace(found, ids=ids, hashes=hashes, training=training, groups=groups)
 
 
 def _without_training(table: Table, roles: Roles) -> tuple[Table, Table | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.reporters.terminal import STYLES, line, rendered, table
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
     from pytest_cvaudit.rulebook import Rule
     from pytest_cvaudit.settings import Settings
+
+
+#: What fits into a terminal of 80 columns beside the indent.
+_WIDTH = 76
 
 
 def explain(rule: Rule, *, colour: bool | None = None) -> str:
@@ -30,9 +35,9 @@ def _explain(console: Console, rule: Rule) -> None:
         STYLES[str(rule.severity)],
     )
     line(console)
-    line(console, rule.summary)
-    _section(console, "Why it matters", rule.why)
-    _section(console, "What to do", rule.tip)
+    line(console, fill(rule.summary, _WIDTH))
+    _section(console, "Why it matters", _wrapped(rule.why))
+    _section(console, "What to do", _wrapped(rule.tip))
     for name, default in rule.parameters.items():
         _section(console, f"Parameter {name} (default {default})", rule.parameter_help[name])
     for outcome, title in (("failed", "Example that fails"), ("passed", "Example that passes")):
@@ -41,7 +46,12 @@ def _explain(console: Console, rule: Rule) -> None:
             _section(console, f"{title}: {case['name']}", example(case))
             if case.get("says"):
                 line(console, f"    -> {case['says']}")
-    _section(console, "References", "\n".join(rule.references))
+    _section(console, "References", "\n".join(fill(text, _WIDTH) for text in rule.references))
+
+
+def _wrapped(text: str) -> str:
+    """Set paragraphs anew for a terminal."""
+    return "\n\n".join(fill(" ".join(part.split()), _WIDTH) for part in text.split("\n\n"))
 
 
 def _section(console: Console, title: str, text: str) -> None:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_cvaudit.aggregations import NotComputable, confusion
+from pytest_cvaudit.aggregations.values import repeats_of
+from pytest_cvaudit.designs import Fold, sentence
 from pytest_cvaudit.model import Finding, Status, metric
 
 if TYPE_CHECKING:
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from pytest_cvaudit.engine import Audit, Audited
 
 VERSION = 1
+#: With more folds nobody reads the sentence about bias.
+_MOST_FOLDS = 100
 #: A larger confusion matrix is left out.
 _MOST_LABELS = 100
 _FOLD_METRICS = ("precision", "recall", "f1", "auc")
@@ -75,6 +79,20 @@ def _experiment(audited: Audited) -> dict[str, Any]:
         table = {"by_row": found.by_row.tolist(), "by_column": found.by_column.tolist()}
         document["confusion"] = {"labels": list(found.labels), **table}
     return document
+
+
+def bias_note(audited: Audited) -> str | None:
+    """Say how far the mean of per-fold F is expected from the truth for folds of these sizes."""
+    tallies = audited.aggregates.tallies
+    if tallies is None or tallies.counts is None or tallies.positive is None or not tallies.knows_negatives:
+        return None
+    cells, label = repeats_of(tallies.cells)[0], tallies.positive
+    tp, fp, fn = (int(getattr(tallies.counts, part)[:, label].sum()) for part in ("tp", "fp", "fn"))
+    if not tp or not 2 <= len(cells) <= _MOST_FOLDS:
+        return None
+    positives = tallies.gold[cells, label].tolist()
+    folds = [Fold(number, size - number) for number, size in zip(positives, tallies.n[cells].tolist(), strict=True)]
+    return sentence(folds, tp / (tp + fp), tp / (tp + fn))
 
 
 def _folds(audited: Audited) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.model import Finding, Location, Severity, Status
-from pytest_cvaudit.reporters.documents import report_document
+from pytest_cvaudit.reporters.documents import bias_note, report_document
 from pytest_cvaudit.reporters.terminal import STYLES, line, rendered, table
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ def _summary(console: Console, audit: Audit, live: list[Finding]) -> None:
     by_severity = [(severity, sum(one.severity is severity for one in live)) for severity in reversed(Severity)]
     shown = ", ".join(f"{number} {severity}{'s' if number != 1 else ''}" for severity, number in by_severity if number)
     counts = ", ".join(f"{audit.count(status)} {str(status).replace('_', ' ')}" for status in Status)
+    hidden = len(audit.findings) - len(live)
+    counts += f"; {hidden} suppressed" if hidden else ""
     number = len(audit.audited)
     line(console, f"{number} experiment{'s' if number != 1 else ''}: {shown or 'no findings'} ({counts})")
 
@@ -114,6 +116,9 @@ def _report(console: Console, audit: Audit) -> None:
             _fold_table(console, one["folds"])
         if one["metrics"]:
             _metric_table(console, one["metrics"])
+        if (note := bias_note(audited)) is not None:
+            line(console, f"  {note}")
+            line(console)
         if "confusion" in one and len(one["confusion"]["labels"]) <= _MOST_LABELS:
             _confusion_table(console, one["confusion"])
         if one["claims"]:

@@ -125,7 +125,7 @@ def test_updating_a_baseline_never_swallows_new_findings_unless_asked(run):
     run("baseline", "cvaudit.yaml", *SELECTED)
     code, out, err = run("baseline", "cvaudit.yaml", *SELECTED, claim="f1 = 0.692")
     assert (code, out) == (1, "cvaudit-baseline.json: 0 known findings, 0 taken up, 1 gone, 1 new\n")
-    assert err.startswith("new: cvaudit.yaml:3: CV201 [one] 'f1 = 0.692'")
+    assert err.startswith("new: cvaudit.yaml: CV201 [one] 'f1 = 0.692'")
     code, out, _ = run("baseline", "cvaudit.yaml", *SELECTED, "--accept-new", claim="f1 = 0.692")
     assert (code, out) == (0, "cvaudit-baseline.json: 0 known findings, 1 taken up, 0 gone, 0 new\n")
     assert run("check", "cvaudit.yaml", *SELECTED, "--baseline", "cvaudit-baseline.json", claim="f1 = 0.692")[0] == 0
@@ -137,6 +137,16 @@ def test_one_more_finding_of_a_known_kind_is_new(run):
     code, document = findings(run, "--baseline", "cvaudit-baseline.json", manifest=twice)
     assert code == 1
     assert sorted(finding["suppressed"] for finding in document["findings"]) == [False, True]
+
+
+def test_a_baseline_keeps_what_was_not_audited(run, tmp_path):
+    other = MANIFEST.format(claim="f1 = 0.69").replace("name: one", "name: two")
+    (tmp_path / "other.cvaudit.yaml").write_text(other)
+    run("baseline", ".", *SELECTED)
+    _, out, _ = run("baseline", "cvaudit.yaml", *SELECTED)
+    assert out == "cvaudit-baseline.json: 2 known findings, 0 taken up, 0 gone, 0 new\n"
+    _, out, _ = run("baseline", ".", "--select", "CV1")
+    assert out.startswith("cvaudit-baseline.json: 2 known findings, 0 taken up, 0 gone")
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 9, "findings": []}', '{"version": 1}'])

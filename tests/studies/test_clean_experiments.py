@@ -17,7 +17,7 @@ from sklearn.metrics import (
 
 from pytest_cvaudit.engine import audit
 from pytest_cvaudit.manifest import Comparison
-from pytest_cvaudit.model import Location, Severity, metric
+from pytest_cvaudit.model import Claim, Location, Severity, metric
 from tests.studies.clean import auc, binary, cross_validated, f1, macro_f1, mean_rate, right_claims
 
 CLEAN = 200
@@ -66,8 +66,11 @@ BINARY = binary_seeds()
 @pytest.mark.parametrize("seed", BINARY)
 def test_zero_positive_fold(seed):
     rows = without_positives(cross_validated(seed), 1)
-    claims = [f"f1 = {f1_score(rows.truth, rows.predicted):.3f}"]
-    assert error_codes(rows.experiment(claims, stratified=None)) == {"CV101"}
+    mean = replace(Claim.parse(f"f1 = {mean_f1(rows):.4f}"), aggregation="avg")
+    assert error_codes(rows.experiment([mean], stratified=None)) == {"CV101"}
+    # From the totals, an empty fold takes nothing away.
+    total = f"f1 = {total_f1(rows):.4f}"
+    assert "CV101" in codes(rows.experiment([total], stratified=None))
 
 
 @pytest.mark.parametrize("seed", BINARY)

@@ -50,6 +50,8 @@ def _record(line: str, shown: str, number: int) -> Record:
         value = _DECODER.decode(line)
     except json.JSONDecodeError as error:
         raise InputError(f"not JSON: {error.msg} at column {error.colno}", shown, number) from error
+    except RecursionError:
+        raise InputError("not a log: JSON nested too deeply", shown, number) from None
     if not isinstance(value, dict):
         raise InputError('each line must be a JSON object such as {"fold": 0, "f1": 0.5}', shown, number)
     return value
@@ -84,6 +86,8 @@ class Document:
             return _DECODER.decode(self.text)
         except json.JSONDecodeError as error:
             raise InputError(f"not JSON: {error.msg} at column {error.colno}", self.path, error.lineno) from error
+        except RecursionError:
+            raise InputError("not a log: JSON nested too deeply", self.path) from None
 
     @cached_property
     def records(self) -> list[Record]:

@@ -1,0 +1,1 @@
+"""Commands that are more than a skin over the audit: each adds its options and runs."""
