@@ -8,9 +8,10 @@ from aggregations.experiments import Shape, aggregates, examples, random_log, ro
 from aggregations.oracle import f_of_rates
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import brier_score_loss, log_loss
 
 from pytest_cvaudit.attribution import UNCHECKABLE, UNEXPLAINED, attribute
-from pytest_cvaudit.model import Cell, Claim, Experiment, FoldScores, MissingFold, Printed, metric
+from pytest_cvaudit.model import Cell, Claim, Experiment, FoldScores, MissingFold, Predictions, Printed, metric
 
 SHAPES = st.builds(
     Shape, st.integers(0, 2**32 - 1), st.integers(2, 10), repeats=st.sampled_from([1, 1, 2]), rows=st.integers(20, 60),
@@ -129,3 +130,20 @@ def test_folds_that_the_log_mentions_without_result_are_blank():
 def test_totals_lie_between_the_folds(name):
     found = attribute(Claim.parse(f"{name} = 0.9"), aggregates(logged(2, **{name: [0.5, 0.6]})))
     assert found.verdict == "unexplained"
+
+
+@pytest.mark.parametrize("places", [2, 3])
+@pytest.mark.parametrize("name", ["brier", "log_loss"])
+def test_losses_of_rounded_scores_still_match(name, places):
+    generator = np.random.default_rng(places)
+    truth = (generator.random(400) < 0.4).astype(int)
+    score = np.clip(0.5 * truth + 0.5 * generator.random(400), 0.02, 0.98)
+    measure = {"brier": brier_score_loss, "log_loss": log_loss}[name]
+    rows = Predictions(
+        (Cell("0"), Cell("1")), np.arange(400) % 2, ("0", "1"), truth, scores={"1": np.round(score, places)}
+    )
+    claim = Claim.parse(f"{name} = {measure(truth, score):.5f}")
+    found = attribute(claim, aggregates(Experiment("one", predictions=rows)))
+    assert "pooled" in found.matches
+    value = found.table.values["pooled"]
+    assert value.low < value.value < value.high

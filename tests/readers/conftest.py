@@ -7,7 +7,7 @@ import pytest
 from pytest_cvaudit.model import Protocol
 from pytest_cvaudit.readers import LogSpec, read_log
 
-PROTOCOL = ("positive", "labels")
+PROTOCOL = ("positive", "labels", "group")
 
 
 @pytest.fixture

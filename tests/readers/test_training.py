@@ -43,3 +43,10 @@ def test_a_set_column_with_other_values_means_nothing(read):
     rows = read("fold,set,y_true,y_pred\n0,blue,1,1\n0,red,0,0\n1,red,1,1\n").predictions
     assert len(rows.cell) == 3
     assert rows.training is None
+
+
+def test_the_declared_group_is_read(read):
+    log = "fold,patient,y_true,y_pred\n0,p1,1,1\n0,p2,0,0\n1,p3,1,1\n"
+    assert read(log, group="patient").predictions.groups.tolist() == ["p1", "p2", "p3"]
+    assert read(log).predictions.groups is None
+    assert read(log, group="fold").predictions.groups is None
