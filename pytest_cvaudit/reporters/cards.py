@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from pytest_cvaudit.cases import load_case
 from pytest_cvaudit.reporters.terminal import STYLES, line, rendered, table
 
 if TYPE_CHECKING:
@@ -44,9 +47,15 @@ def _explain(console: Console, rule: Rule) -> None:
         case = next((case for case in rule.cases if case["outcome"] == outcome), None)
         if case is not None:
             _section(console, f"{title}: {case['name']}", example(case))
-            if case.get("says"):
-                line(console, f"    -> {case['says']}")
+            if outcome == "failed":
+                _section(console, "What it says, and how big it is", _wrapped(_findings(rule, case)))
     _section(console, "References", "\n".join(fill(text, _WIDTH) for text in rule.references))
+
+
+def _findings(rule: Rule, case: Mapping[str, Any]) -> str:
+    """What the rule really says of a case."""
+    with TemporaryDirectory() as folder:
+        return "\n\n".join(finding.message for finding in load_case(rule, case, Path(folder)).outcome().findings)
 
 
 def _wrapped(text: str) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from pytest_cvaudit.manifest import experiments, load_manifest
@@ -14,7 +12,7 @@ ROWS = "y_true,y_pred\n      1,1,1\n      1,0,0\n      2,1,1\n      2,0,0\n"
 @pytest.mark.parametrize(
     ("column", "group"), [("subject", "subject"), ("site", "site"), ("my_fold", None), ("CV", None), ("split_no", None)]
 )
-def test_subjects_as_folds_are_groups(tmp_path: Path, column: str, group: str | None) -> None:
+def test_subjects_as_folds_are_groups(tmp_path, column, group):
     path = tmp_path / "cvaudit.yaml"
     path.write_text(
         f"experiments:\n  - name: one\n    columns: {{fold: {column}}}\n    table: |\n      {column},{ROWS}"

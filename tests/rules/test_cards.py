@@ -6,9 +6,9 @@ import inspect
 
 import pytest
 
+from pytest_cvaudit.cases import load_case
 from pytest_cvaudit.checks import CHECKS
 from pytest_cvaudit.rulebook import ABOUT, load_rules
-from tests.rules.cases import load_case
 
 RULES = load_rules()
 CASES = [pytest.param(rule, case, id=f"{rule.code}-{case['name']}") for rule in RULES.values() for case in rule.cases]
@@ -19,7 +19,7 @@ def test_case(rule, case, tmp_path):
     """A case is one experiment, or a whole manifest in which the experiment called "case" is meant."""
     loaded = load_case(rule, case, tmp_path)
     outcome = loaded.outcome()
-    assert loaded.comes_out(outcome), (
+    assert loaded.promises(outcome), (
         outcome.status,
         [finding.message for finding in outcome.findings],
         outcome.reason,

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pytest_cvaudit import checks
+from pytest_cvaudit.cases import load_case
 from pytest_cvaudit.rulebook import load_rules
-from tests.rules.cases import load_case
 
 MODULES = sorted(
     path.stem for path in Path(checks.__file__).parent.glob("*.py") if path.stem not in ("__init__", "registry")
@@ -93,7 +93,7 @@ def survives(mutant, cases):
     namespace = {"__name__": name}
     try:
         exec(compile(mutant.tree, name, "exec"), namespace)
-        return all(loaded.comes_out(loaded.outcome()) for code in codes for loaded in cases[code])
+        return all(loaded.promises(loaded.outcome()) for code in codes for loaded in cases[code])
     except Exception:
         return False
     finally:
