@@ -37,6 +37,8 @@ class Attribution:
     single_folds: tuple[str, ...] = ()
     disguise: str | None = None
     other_reading: str | None = None
+    contradicts: tuple[Claim, ...] = ()
+    possible: tuple[str, ...] = ()
     nearest: tuple[tuple[str, float], ...] = ()
     truncated: bool = False
     spread: tuple[str, ...] | None = None

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit import __version__
-from pytest_cvaudit.commands import bias
+from pytest_cvaudit.commands import attribute, bias
 from pytest_cvaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -104,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_rule_options(rules)
     rules.add_argument("--format", choices=("text", "json"), default="text")
     rules.set_defaults(run=_rules)
+    attribute.add_options(commands.add_parser("attribute", help=attribute.HELP, description=attribute.ABOUT), _emit)
     bias.add_options(commands.add_parser("bias", help=bias.HELP, description=bias.ABOUT), _emit)
     return parser
 

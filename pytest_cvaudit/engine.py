@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_cvaudit.aggregations import Aggregates
 from pytest_cvaudit.attribution import UNCHECKABLE, Attribution, attribute
 from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Rival, Subject, SuppressionUse, Unsure, run
-from pytest_cvaudit.model import Experiment, Finding, Location, Outcome, Severity, Status
+from pytest_cvaudit.from_design import attribute_by_design
+from pytest_cvaudit.model import Evidence, Experiment, Finding, Location, Outcome, Severity, Status
 from pytest_cvaudit.model.metrics import RANKING
 from pytest_cvaudit.rulebook import find_rule
 from pytest_cvaudit.settings import load_settings
@@ -122,7 +123,10 @@ def audit(
 def _subject(experiment: Experiment) -> Subject:
     tallies = tally(experiment)
     aggregates = Aggregates(experiment, tallies)
-    attributions = tuple(attribute(claim, aggregates) for claim in experiment.claims)
+    if experiment.evidence is Evidence.SUMMARY and experiment.problem is None and not experiment.missing:
+        attributions = attribute_by_design(experiment)
+    else:
+        attributions = tuple(attribute(claim, aggregates) for claim in experiment.claims)
     return Subject(experiment, experiment.protocol, tallies, aggregates, attributions)
 
 

@@ -10,7 +10,7 @@ from pytest_cvaudit.aggregations import cell_name
 from pytest_cvaudit.attribution import UNCHECKABLE, UNEXPLAINED
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.errors import suggestion
-from pytest_cvaudit.model import Severity
+from pytest_cvaudit.model import Evidence, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -226,3 +226,22 @@ def _sizes(claim: Claim, experiment: Experiment, tallies: Tallies | None) -> dic
         if tallies.counts is not None:
             sizes["predicted positives"] = int(tallies.counts.predicted[:, label].sum())
     return {**sizes, "negatives": max(sizes["instances"] - sizes["positives"], 0)}
+
+
+@check("CV509")
+def impossible_claim(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
+    """Claims that no table of folds of the declared design can print."""
+    if experiment.evidence > Evidence.SUMMARY:
+        yield Irrelevant("there is a log, and the claims are judged by it")
+        return
+    against, possible = next(((one.contradicts, one.possible) for one in attributions if one.contradicts), ((), ()))
+    if against:
+        protocol = experiment.protocol
+        design = f"{protocol.instances} instances, {protocol.positives} positives and {protocol.folds} folds"
+        named, together = " and ".join(f"'{claim}'" for claim in against), len(against) > 1
+        message = f"{named} cannot{' together' if together else ''} come from {design}: no table of folds prints "
+        message += "them" if together else "it"
+        if possible:
+            message += f"; {' or '.join(possible[:2])} could{' for the first' if together else ''}"
+        evidence = {"claims": [str(claim) for claim in against], "possible": list(possible)}
+        yield Hit(message, against[0], evidence=evidence)

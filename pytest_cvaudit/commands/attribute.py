@@ -1,0 +1,85 @@
+"""``cvaudit attribute``: from printed numbers and the design alone to how they can have been made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.model import Claim
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+HELP = "how printed numbers can have been made, from the design alone"
+ABOUT = (
+    "Decide for every aggregation whether some table of folds prints the claimed numbers, all of them together, and "
+    "show such a table. Nothing is claimed beyond the printed digits."
+)
+
+
+def add_options(parser: argparse.ArgumentParser, emit: Callable[[str], None]) -> None:
+    """Add the options; numbers are read here and not by argparse, so that a mistake is told in one line."""
+    parser.add_argument("claims", nargs="+", metavar="METRIC=VALUE", help="claimed numbers, as printed")
+    for option, metavar, text in (
+        ("--instances", "N", "instances in the data set"),
+        ("--positives", "P", "positives among them"),
+        ("--folds", "K", "folds"),
+        ("--seconds", "S", "how long to search (default 5)"),
+    ):
+        parser.add_argument(option, metavar=metavar, help=text)
+    parser.add_argument(
+        "--stratified", action="store_true", help="each class's counts differ by at most 1 between folds"
+    )
+    parser.add_argument("--format", default="text", metavar="FMT", help="text (default) or json")
+    parser.add_argument("--output", metavar="FILE", help="write there instead of to standard output")
+    parser.set_defaults(run=lambda options: _run(options, emit))
+
+
+def _run(options: argparse.Namespace, emit: Callable[[str], None]) -> int:
+    """Solve, and write the document to where it was asked for; exit 1 if the claims are impossible."""
+    from pytest_cvaudit.forensics import Design, contradiction, solve
+    from pytest_cvaudit.reporters import attribute, known_format, write
+
+    fmt = known_format(options.format)
+    instances, positives, folds = (_whole(options, name) for name in ("instances", "positives", "folds"))
+    design = Design(instances, positives, folds, options.stratified)
+    seconds = _seconds(options.seconds)
+    claims = [_claim(text) for text in options.claims]
+    found = solve(claims, design, seconds=seconds)
+    against = contradiction(claims, design, seconds) if found.verdict == "impossible" else ()
+    if fmt == "json":
+        document = attribute.as_json(found, against)
+    else:
+        document = attribute.as_text(found, against, colour=False if options.output else None)
+    if options.output:
+        write(options.output, document)
+    else:
+        emit(document)
+    return 1 if found.verdict == "impossible" else 0
+
+
+def _claim(text: str) -> Claim:
+    try:
+        return Claim.parse(text)
+    except InputError as error:
+        raise error.at("claim") from None
+
+
+def _whole(options: argparse.Namespace, name: str) -> int:
+    text = getattr(options, name)
+    if text is None:
+        raise InputError("a design needs --instances, --positives and --folds")
+    if not text.isdecimal() or int(text) < 1:
+        raise InputError(f"'{text}' is not a positive whole number", f"--{name}")
+    return int(text)
+
+
+def _seconds(text: str | None) -> float:
+    try:
+        seconds = 5.0 if text is None else float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise InputError(f"'{text}' is not a number of seconds", "--seconds")
+    return seconds

@@ -1,0 +1,164 @@
+"""Several claims, each by any of several aggregations: which combinations have a table?"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.forensics.case import Case
+from pytest_cvaudit.forensics.exact import prints
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from pytest_cvaudit.forensics.design import Design
+    from pytest_cvaudit.forensics.exact import Bounds, Counts
+    from pytest_cvaudit.model import Metric
+
+FITS, CANNOT, UNDECIDED = "fits", "cannot", "undecided"
+#: With more combinations than this, pairs are screened first to leave most of them out.
+_MANY = 6
+Choice = tuple[tuple[int, str], ...]
+
+
+@dataclass
+class Found:
+    """An answer per claim and aggregation, and one table with the aggregations by which it prints the claims."""
+
+    answers: list[dict[str, str]]
+    table: tuple[Counts, ...] | None = None
+    ways: tuple[str, ...] = ()
+
+    @property
+    def impossible(self) -> bool:
+        """Tell whether no aggregation of some claim is left."""
+        return any(all(answer == CANNOT for answer in answers.values()) for answers in self.answers)
+
+    @classmethod
+    def merged(cls, several: Sequence[Found]) -> Found:
+        """What fits in one of several findings fits; what is undecided in one and fits in none is undecided."""
+        rank = {CANNOT: 0, UNDECIDED: 1, FITS: 2}
+        best = next((each for each in several if each.table is not None), several[0])
+        answers = [
+            {way: max((each.answers[at][way] for each in several), key=lambda answer: rank[answer]) for way in ways}
+            for at, ways in enumerate(best.answers)
+        ]
+        return cls(answers, best.table, best.ways)
+
+
+class Combiner:
+    """Works on the combinations with growing effort until every aggregation is answered or the time is up."""
+
+    def __init__(
+        self, claims: Sequence[tuple[Metric, tuple[str, ...], Bounds]], design: Design, deadline: float
+    ) -> None:
+        self.claims, self.design, self.deadline = claims, design, deadline
+        self.answers: dict[tuple[int, str], str] = {}
+        self.cases: dict[Choice, Case] = {}
+        self.table: tuple[Counts, ...] | None = None
+        self.ways: tuple[str, ...] = ()
+
+    def run(self) -> Found:
+        """Answer for every aggregation of every claim."""
+        everything = [(at, way) for at, (_, ways, _) in enumerate(self.claims) for way in ways]
+        # A claim's ways are screened alone first, for a part of the time: what falls there leaves fewer combinations.
+        start = time.monotonic()
+        screening = start + (self.deadline - start) / 3
+        for one in everything:
+            case = self._case((one,))
+            case.screen(screening if len(self.claims) > 1 else self.deadline)
+            if case.impossible:
+                self.answers[one] = CANNOT
+        self._try_plain()
+        level = 0
+        while time.monotonic() < self.deadline:
+            waiting = [one for one in everything if one not in self.answers]
+            if not waiting or self._hopeless():
+                break
+            for one in waiting:
+                if one not in self.answers:
+                    self._work(one, level)
+            level += 1
+        fallback = CANNOT if self._hopeless() else UNDECIDED
+        answers = [
+            {way: CANNOT if self._hopeless() else self.answers.get((at, way), fallback) for way in ways}
+            for at, (_, ways, _) in enumerate(self.claims)
+        ]
+        return Found(answers, self.table, self.ways)
+
+    def _try_plain(self) -> None:
+        """Try the combinations that people use: every claim averaged, or every claim pooled, as far as that is open."""
+        for names in (("avg",), ("pooled", "tp_fp")):
+            choice = []
+            for at, (_, ways, _) in enumerate(self.claims):
+                left = [way for way in ways if self.answers.get((at, way)) != CANNOT]
+                choice += [(at, next((way for way in left if way in names), left[0]))] if left else []
+            if len(choice) < len(self.claims) or len(choice) < 2:
+                return
+            case = self._case(tuple(choice))
+            for level in (0, 1):
+                if case.open:
+                    case.work(level, self.deadline)
+            if case.table is not None:
+                self._mark(case.table, tuple(choice))
+
+    def _hopeless(self) -> bool:
+        """Tell whether some claim has no aggregation left, which leaves none to the others either."""
+        return any(
+            all(self.answers.get((at, way)) == CANNOT for way in ways) for at, (_, ways, _) in enumerate(self.claims)
+        )
+
+    def _work(self, one: tuple[int, str], level: int) -> None:
+        left = False
+        for choice in self._choices(one):
+            if time.monotonic() > self.deadline:
+                return
+            case = self._case(choice)
+            if case.open:
+                case.work(level, self.deadline)
+            if case.table is not None:
+                self._mark(case.table, choice)
+                return
+            left |= not case.impossible
+        if not left and time.monotonic() < self.deadline:
+            self.answers[one] = CANNOT
+
+    def _choices(self, one: tuple[int, str]) -> Iterator[Choice]:
+        """The combinations that hold one aggregation of one claim, the likeliest first."""
+        options: list[list[str]] = []
+        size = 1
+        for at, (_, ways, _) in enumerate(self.claims):
+            left = [one[1]] if at == one[0] else [way for way in ways if self.answers.get((at, way)) != CANNOT]
+            left.sort(key=lambda way, at=at: self.answers.get((at, way)) != FITS)  # type: ignore[misc]
+            size *= len(left)
+            options.append(left)
+        for ways in product(*options):
+            choice = tuple(enumerate(ways))
+            if size <= _MANY or not self._pair_refuted(choice, one):
+                yield choice
+
+    def _pair_refuted(self, choice: Choice, one: tuple[int, str]) -> bool:
+        for other in choice:
+            if other != one:
+                case = self._case(tuple(sorted((one, other))))
+                case.screen(self.deadline)
+                if case.impossible:
+                    return True
+        return False
+
+    def _case(self, choice: Choice) -> Case:
+        if choice not in self.cases:
+            parts = [(self.claims[at][0], way, self.claims[at][2]) for at, way in choice]
+            self.cases[choice] = Case(parts, self.design)
+        return self.cases[choice]
+
+    def _mark(self, table: tuple[Counts, ...], choice: Choice) -> None:
+        """Note every aggregation by which the table prints a claim: it fits together with the others."""
+        if self.table is None:
+            self.table, self.ways = table, tuple(way for _, way in choice)
+        for at, (metric, ways, within) in enumerate(self.claims):
+            for way in ways:
+                if prints(metric, way, table, within):
+                    self.answers[at, way] = FITS
