@@ -17,7 +17,7 @@ from sklearn.metrics import (
 
 from pytest_cvaudit.engine import audit
 from pytest_cvaudit.manifest import Comparison
-from pytest_cvaudit.model import Claim, Location, Severity, metric
+from pytest_cvaudit.model import Claim, Location, Severity, TrainingRows, metric
 from tests.studies.clean import auc, binary, cross_validated, f1, macro_f1, mean_rate, right_claims
 
 CLEAN = 200
@@ -227,3 +227,88 @@ def test_apples_compared_with_oranges(seed):
     comparison = Comparison("one", "two", metric("f1"), Location("cvaudit.yaml", 1))
     assert "CV504" in codes(one, two, comparisons=[comparison])
     assert "CV504" not in codes(one, replace(one, name="two"), comparisons=[comparison])
+
+
+def caught(code, experiment, *others, **options):
+    """The pitfall's own code is there, and no other error."""
+    assert code in codes(experiment, *others, **options)
+    assert error_codes(experiment, *others, **options) <= {code}
+
+
+def with_rows(experiment, **changes):
+    return replace(experiment, predictions=replace(experiment.predictions, **changes))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_no_predicted_positives(seed):
+    rows = silent_fold(cross_validated(seed))
+    caught("CV102", rows.experiment([f"f1 = {total_f1(rows):.4f}"]))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_trained_on_tested_instances(seed):
+    rows = cross_validated(seed)
+    experiment = rows.experiment([f"f1 = {total_f1(rows):.4f}"])
+    first = experiment.predictions
+    seen = TrainingRows(first.cell, np.array([f"other {index}" for index in range(len(first.cell))], dtype=object))
+    seen.marks[0] = first.ids[0]
+    caught("CV107", with_rows(experiment, training=seen))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_twins_in_two_folds(seed):
+    rows = cross_validated(seed)
+    hashes = np.array([f"h{index}" for index in range(len(rows.fold))], dtype=object)
+    hashes[np.flatnonzero(rows.fold == 1)[0]] = hashes[np.flatnonzero(rows.fold == 0)[0]]
+    caught("CV112", with_rows(rows.experiment([f"f1 = {total_f1(rows):.4f}"]), hashes=hashes))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_undefined_f_counted_as_one(seed):
+    rows = silent_fold(without_positives(cross_validated(seed), 1))
+    kept = rows.take(rows.fold != 1)
+    claim = (kept.per_fold(f1).sum() + 1) / len(np.unique(rows.fold))
+    # That a fold has no positives is a fact of its own.
+    assert error_codes(rows.experiment([f"f1 = {claim:.4f}"], stratified=None)) == {"CV101", "CV204"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_accuracy_alone_where_one_class_has_most(seed):
+    rows = cross_validated(seed)
+    kept = rows.take(np.sort(np.concatenate([np.flatnonzero(rows.truth == 0), np.flatnonzero(rows.truth == 1)[:20]])))
+    caught("CV206", kept.experiment([f"accuracy = {accuracy_score(kept.truth, kept.predicted):.3f}"], stratified=None))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_auc_of_hard_labels(seed):
+    rows = cross_validated(seed)
+    hard = replace(rows, score=rows.predicted.astype(float))
+    caught("CV305", hard.experiment([f"auc = {hard.per_fold(auc).mean():.4f}"]))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_micro_beside_accuracy(seed):
+    rows = cross_validated(seed)
+    right = accuracy_score(rows.truth, rows.predicted)
+    caught("CV404", rows.experiment([f"accuracy = {right:.4f}", f"micro_f1 = {right:.4f}"]))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_f_of_macro_precision_and_recall(seed):
+    rows = cross_validated(seed)
+    p, r = (rate(rows.truth, rows.predicted, average="macro") for rate in (precision_score, recall_score))
+    caught("CV407", rows.experiment([f"macro_f1 = {2 * p * r / (p + r):.6f}"]))
+
+
+@pytest.mark.parametrize("seed", different(BINARY, mean_f1, total_f1, 4))
+def test_undeclared_aggregation_and_no_spread(seed):
+    rows = cross_validated(seed)
+    caught("CV501", rows.experiment([f"f1 = {total_f1(rows):.4f}"]))
+    declared = replace(Claim.parse(f"f1 = {mean_f1(rows):.4f}"), aggregation="avg")
+    caught("CV506", rows.experiment([declared]))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_more_digits_than_the_data_carry(seed):
+    rows = cross_validated(seed)
+    caught("CV508", rows.experiment([f"f1 = {total_f1(rows):.7f}"]))
