@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_multilabel_classification
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
@@ -14,10 +16,22 @@ from sklearn.metrics import (
     recall_score,
     roc_auc_score,
 )
+from sklearn.multiclass import OneVsRestClassifier
 
 from pytest_cvaudit.engine import audit
 from pytest_cvaudit.manifest import Comparison
-from pytest_cvaudit.model import Claim, Location, Severity, TrainingRows, metric
+from pytest_cvaudit.model import (
+    Cell,
+    Claim,
+    Experiment,
+    Location,
+    Predictions,
+    Protocol,
+    Severity,
+    TrainingRows,
+    metric,
+)
+from pytest_cvaudit.settings import load_settings
 from tests.studies.clean import auc, binary, cross_validated, f1, macro_f1, mean_rate, right_claims
 
 CLEAN = 200
@@ -312,3 +326,121 @@ def test_undeclared_aggregation_and_no_spread(seed):
 def test_more_digits_than_the_data_carry(seed):
     rows = cross_validated(seed)
     caught("CV508", rows.experiment([f"f1 = {total_f1(rows):.7f}"]))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_no_negatives_in_a_fold(seed):
+    rows = cross_validated(seed)
+    moved = np.where((rows.fold == 1) & (rows.truth == 0), 0, rows.fold)
+    lacking = replace(rows, fold=moved)
+    mean = replace(Claim.parse(f"f1 = {mean_f1(lacking):.4f}"), aggregation="avg")
+    caught("CV104", lacking.experiment([mean], stratified=None))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_mean_accuracy_over_unequal_folds(seed):
+    rows = cross_validated(seed)
+    uneven = replace(rows, fold=np.where(rows.fold == 1, 0, rows.fold))
+    mean = uneven.per_fold(lambda truth, predicted, _: accuracy_score(truth, predicted)).mean()
+    caught("CV111", uneven.experiment([f"accuracy = {mean:.7f}"], stratified=None))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_a_random_split_of_few_positives(seed):
+    rows = cross_validated(seed)
+    kept = rows.take(np.sort(np.concatenate([np.flatnonzero(rows.truth == 0), np.flatnonzero(rows.truth == 1)[:12]])))
+    shuffled = replace(kept, fold=np.random.default_rng(seed).permutation(kept.fold))
+    caught("CV110", shuffled.experiment([f"f1 = {total_f1(shuffled):.4f}"], stratified=False))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_shifted_folds_before_anything_is_claimed(seed):
+    rows = cross_validated(seed)
+    shifted = replace(rows, score=rows.score - rows.fold)
+    caught("CV304", shifted.experiment([]), settings=load_settings(pedantic=True))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_precision_at_a_k_that_nobody_imposed(seed):
+    rows = cross_validated(seed)
+    top = rows.per_fold(lambda truth, _, score: truth[np.argsort(-score, kind="stable")][:5].mean()).mean()
+    caught("CV306", rows.experiment([f"precision_at_5 = {top:.3f}"]))
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_a_tie_claimed_as_a_victory_over_one_baseline_by_auc(seed):
+    rows = cross_validated(seed)
+    claims = [f"auc = {rows.per_fold(auc).mean():.4f}"]
+    one, two = (rows.experiment(claims, name=name) for name in ("one", "two"))
+    comparison = Comparison("one", "two", metric("auc"), Location("cvaudit.yaml", 1))
+    found = codes(one, two, comparisons=[comparison], settings=load_settings(pedantic=True))
+    assert {"CV307", "CV505", "CV507"} <= found
+    assert error_codes(one, two, comparisons=[comparison], settings=load_settings(pedantic=True)) == set()
+
+
+MANY = [seed for seed in range(CLEAN) if not binary(cross_validated(seed))][:8]
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_a_mean_over_single_instances(seed):
+    rows = cross_validated(seed)
+    alone = replace(rows, fold=np.arange(len(rows.fold)))
+    # It is a mean of per-fold Fs as well, which CV201 says.
+    found = error_codes(alone.experiment([f"f1 = {mean_f1(alone):.4f}"], stratified=None))
+    assert "CV113" in found
+    assert found <= {"CV113", "CV201"}
+
+
+@pytest.mark.parametrize("seed", BINARY)
+def test_an_aggregation_that_is_biased_for_the_design(seed):
+    rows = cross_validated(seed)
+    kept = rows.take(np.sort(np.concatenate([np.flatnonzero(rows.truth == 0), np.flatnonzero(rows.truth == 1)[:12]])))
+    claim = f"f1 = {mean_f1(kept):.5f}"
+    if claim == f"f1 = {total_f1(kept):.5f}":
+        pytest.skip("the mean of folds and the totals print the same here")
+    experiment = kept.experiment([claim], stratified=None)
+    assert "CV205" in codes(experiment)
+    assert error_codes(experiment) <= {"CV101", "CV201"}
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_labels_that_vary_and_weights_from_the_test_data(seed):
+    rows = cross_validated(seed)
+    label = rows.truth.max()
+    moved = np.where((rows.fold == 1) & (rows.truth == label), 0, rows.fold)
+    other = np.where((moved == 1) & (rows.predicted == label), rows.truth, rows.predicted)
+    lacking = replace(rows, fold=moved, predicted=other)
+    varying = lacking.experiment([f"macro_f1 = {lacking.per_fold(macro_f1).mean():.5f}"], stratified=None)
+    assert "CV402" in codes(varying)
+    assert error_codes(varying) == {"CV401"}
+    weighted = lacking.per_fold(lambda t, y, _: f1_score(t, y, average="weighted", zero_division=0)).mean()
+    caught("CV403", lacking.experiment([f"lfb_f1 = {weighted:.6f}"], stratified=None))
+
+
+@pytest.mark.parametrize("seed", MANY)
+def test_errors_piled_on_one_label(seed):
+    rows = cross_validated(seed)
+    wrong = np.random.default_rng(seed).random(len(rows.truth)) < 0.4
+    piled = replace(rows, predicted=np.where(wrong, 0, rows.truth))
+    claim = precision_score(piled.truth, piled.predicted, average="macro")
+    caught("CV408", piled.experiment([f"macro_precision = {claim:.4f}"]))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_label_sets_that_are_empty_or_doubled(seed):
+    features, gold = make_multilabel_classification(300, n_classes=4, allow_unlabeled=False, random_state=seed)
+    fold = np.arange(300) % 5
+    predicted = np.zeros_like(gold)
+    for test in (fold == number for number in range(5)):
+        predicted[test] = (
+            OneVsRestClassifier(LogisticRegression()).fit(features[~test], gold[~test]).predict(features[test])
+        )
+    predicted[:20] = 0
+    cells = tuple(Cell(str(number)) for number in range(5))
+    sets = {"gold": gold.astype(np.uint8), "predicted_sets": predicted.astype(np.uint8)}
+    claim = Claim.parse(f"macro_f1 = {f1_score(gold, predicted, average='macro'):.4f}")
+    experiment = Experiment("sets", claims=(claim,), predictions=Predictions(cells, fold, tuple("ABCD"), **sets))
+    caught("CV405", experiment)
+    doubled = np.where(predicted[:, :1] > 0, predicted * [2, 1, 1, 1], predicted).astype(np.uint8)
+    declared = replace(experiment, protocol=Protocol(none="ignore"), claims=())
+    caught("CV406", with_rows(declared, predicted_sets=doubled))
