@@ -65,7 +65,7 @@ def _read(spec: ExperimentSpec) -> list[Experiment]:
     except InputError as error:
         found = error.at(source.location.path, source.location.line)
         return [Experiment(spec.name, spec.protocol, claims, location=spec.location, problem=found)]
-    if not source.by:
+    if list(logs) == [()]:
         return [_experiment(spec, spec.name, claims, log) for log in logs.values()]
     parts = {"/".join(values): log for values, log in logs.items()}
     _check_parts(spec, parts)
@@ -84,9 +84,14 @@ def _with_group(protocol: Protocol, log: LogSource) -> Protocol:
 
 
 def _experiment(spec: ExperimentSpec, name: str, claims: Iterable[Claim], log: Log) -> Experiment:
+    from pytest_cvaudit.readers import completed
+
+    said = tuple(claims)
+    # A number that the manifest prints itself is not asked of the log again.
+    beside = (claim for claim in log.claims if claim.name not in {one.name for one in said})
     return Experiment(
-        name, spec.protocol, tuple(claims), predictions=log.predictions, counts=log.counts, scores=log.scores,
-        missing=log.missing, location=spec.location, log=log.files,
+        name, completed(spec.protocol, log.protocol), (*said, *beside), predictions=log.predictions, counts=log.counts,
+        scores=log.scores, missing=log.missing, location=spec.location, log=log.files,
     )  # fmt: skip
 
 

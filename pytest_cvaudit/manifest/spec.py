@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from pytest_cvaudit.model import Claim, Location, Metric, Protocol
+    from pytest_cvaudit.readers.formats import Source
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,7 @@ class LogSource:
     paths: tuple[str, ...] = ()
     base: Path = Path()
     table: str | None = None
+    sources: tuple[Source, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     by: tuple[str, ...] = ()
     select: Mapping[str, str] = field(default_factory=dict)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.readers.counts import read_counts
-from pytest_cvaudit.readers.formats import inline_table, open_source
+from pytest_cvaudit.readers.formats import inline_table, open_address, open_source
 from pytest_cvaudit.readers.metric_columns import has_splits, wide_columns
 from pytest_cvaudit.readers.paths import find_files, fold_of_paths, path_columns, show
 from pytest_cvaudit.readers.prediction_columns import decide, kinds
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from pytest_cvaudit.model import Protocol
+    from pytest_cvaudit.readers.formats import Found
     from pytest_cvaudit.readers.spec import LogSpec
 
     Parts = dict[tuple[str, ...], Log]
@@ -33,17 +35,37 @@ _NEEDED = (
 def read_log(spec: LogSpec, protocol: Protocol) -> Parts:
     """Read a log; the keys are the values of the columns ``by``, or ``()`` without them."""
     table, fold = _open(spec)
+    spec, protocol = _with_found(spec, table.found), completed(protocol, table.found.protocol)
     roles = Roles(table, spec, fold)
     table, read = _reader(table, roles, spec, protocol)
-    logs = {key: read(part) for key, part in table.split(spec.by).items()}
+    logs = {key: _with_claims(read(part), key, table.found) for key, part in table.split(spec.by).items()}
     if not any(log.predictions or log.counts or log.scores or log.missing for log in logs.values()):
         raise table.error(f"no metric in it is known ({unknown_metrics(table, roles)})")
     return logs
 
 
+def completed(declared: Protocol, found: Protocol) -> Protocol:
+    """Fill what is not declared with what the log itself tells."""
+    return replace(found, **{name: value for name, value in vars(declared).items() if value is not None})
+
+
+def _with_found(spec: LogSpec, found: Found) -> LogSpec:
+    return replace(spec, columns={**found.columns, **spec.columns}, by=spec.by or found.by)
+
+
+def _with_claims(log: Log, key: tuple[str, ...], found: Found) -> Log:
+    named = {missing.cell for missing in log.missing}
+    missing = tuple(one for one in found.missing if not key and one.cell not in named)
+    return replace(log, claims=found.claims.get(key, ()), protocol=found.protocol, missing=log.missing + missing)
+
+
 def _open(spec: LogSpec) -> tuple[Table, str | None]:
+    if spec.sources:
+        return Table(spec.sources), None
     if spec.table is not None:
         return Table([inline_table(spec.table, spec.location.path, spec.location.line)]), None
+    if len(spec.paths) == 1 and (source := open_address(spec.paths[0], spec.base)) is not None:
+        return Table([source]), None
     paths = find_files(spec)
     return Table([open_source(path, show(path)) for path in paths], path_columns(paths)), fold_of_paths(paths)
 

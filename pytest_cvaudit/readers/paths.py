@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model.labels import label_order
-from pytest_cvaudit.readers.formats import READERS, is_known
+from pytest_cvaudit.readers.formats import is_known, known_suffixes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ def find_files(spec: LogSpec) -> list[Path]:
         files = _matches(spec.base, pattern)
         if not files:
             what = (
-                f"no file of a known kind ({', '.join(READERS)}) in"
+                f"no file of a known kind ({known_suffixes()}) in"
                 if (spec.base / pattern).is_dir()
                 else "no file matches"
             )

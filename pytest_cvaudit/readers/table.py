@@ -140,6 +140,7 @@ class Table:
         self.columns = tuple(dict.fromkeys(name for source in sources for name in source.columns))
         self.path = sources[0].path
         self.paths = tuple(source.path for source in sources)
+        self.found = sources[0].found
         self.of_paths = {name: values for name, values in (of_paths or {}).items() if name not in self.columns}
         self._sources = sources
         self._store = _Store(sources, self.of_paths)

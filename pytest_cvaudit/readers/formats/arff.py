@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,7 +59,7 @@ def _without_question_marks(source: Source) -> Source:
                 frame[name] = frame[name].cat.remove_categories(_MISSING)
         return frame
 
-    return Source(source.path, source.columns, load, source.line)
+    return replace(source, load=load)
 
 
 def _last_sample(source: Source) -> Source:
@@ -70,4 +71,4 @@ def _last_sample(source: Source) -> Source:
     def load(kinds: Mapping[str, Kind]) -> pd.DataFrame:
         return source.load(kinds).iloc[keep]
 
-    return Source(source.path, source.columns, load, lambda row: source.line(int(keep[row])))
+    return replace(source, load=load, line=lambda row: source.line(int(keep[row])))

@@ -8,16 +8,19 @@ import io
 import lzma
 import zlib
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any, Literal, cast
 
 from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.model import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     import pandas as pd
+
+    from pytest_cvaudit.model import Claim, MissingFold
 
 #: How a column is going to be used, as a pandas dtype: few distinct texts, numbers, or mostly distinct texts.
 Kind = Literal["category", "float64", "str"]
@@ -27,6 +30,22 @@ _COMPRESSED: dict[str, Callable[[Path, Literal["rb"]], IO[bytes]]] = {
     ".bz2": cast("Any", bz2.open),
     ".xz": cast("Any", lzma.open),
 }
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a format finds beside the rows.
+
+    ``columns`` (role → column) and ``by`` are what the format knows of its own columns; what the user says comes first.
+    ``claims`` are the numbers that stand with the log, by the part (values of ``by``) that they are about; ``protocol``
+    is the design that the log itself tells, ``missing`` the folds that it mentions without a result.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    by: tuple[str, ...] = ()
+    claims: Mapping[tuple[str, ...], tuple[Claim, ...]] = field(default_factory=dict)
+    protocol: Protocol = field(default_factory=Protocol)
+    missing: tuple[MissingFold, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +62,26 @@ class Source:
     load: Callable[[Mapping[str, Kind]], pd.DataFrame]
     line: Callable[[int], int | None]
     ragged: bool = False
+    found: Found = field(default_factory=Found)
+
+
+@dataclass(frozen=True)
+class FileFormat:
+    """A kind of file: its name, its suffixes, how to open one, and how to tell it from others of the same suffix."""
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[[Path, str], Source]
+    recognises: Callable[[Path], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Store:
+    """A place of logs that are no files; ``read`` gets what follows ``scheme:``, the base folder, and the address."""
+
+    name: str
+    scheme: str
+    read: Callable[[str, Path, str], Source]
 
 
 def bare_suffix(path: Path) -> str:
