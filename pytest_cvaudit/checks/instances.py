@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.integer]
     Mask = NDArray[np.bool_]
-    Marks = NDArray[np.object_]
+    Marks = NDArray[Any]
 
 #: The share of rows tested in several folds from which on it is hardly a slip, with and without declared folds.
 _MANY_SHARED, _SOME_SHARED = 0.5, 0.05
@@ -32,6 +32,8 @@ def _codes(marks: Marks) -> Ints:
     """Number the marks, equal ones alike; -1 is no mark."""
     import pandas as pd
 
+    if marks.dtype.kind in "iu":
+        return pd.factorize(marks)[0].astype(np.int64)
     texts = pd.Series(marks, dtype=object).astype(str).str.strip()
     codes, _ = pd.factorize(texts.mask(texts.str.lower().isin(_BLANK)))
     return codes.astype(np.int64)

@@ -27,19 +27,16 @@ def find_cells(table: Table, roles: Roles) -> tuple[tuple[Cell, ...], Codes]:
     """Return the cells in order, and for each row the code of its cell."""
     fold = _folds(table, roles)
     repeat = _repeats(table, roles)
-    key = fold.codes.astype(np.int64)
-    if repeat is not None:
-        key = key * len(repeat.categories) + repeat.codes
-    codes, keys = pd.factorize(key)
-    width = 1 if repeat is None else len(repeat.categories)
-    found = [
-        Cell(str(fold.categories[at // width]), "0" if repeat is None else str(repeat.categories[at % width]))
-        for at in keys.tolist()
-    ]
+    if repeat is None:
+        codes, found = fold.codes, [Cell(str(name)) for name in fold.categories]
+    else:
+        width = len(repeat.categories)
+        codes, keys = pd.factorize(fold.codes.astype(np.int64) * width + repeat.codes)
+        found = [Cell(str(fold.categories[at // width]), str(repeat.categories[at % width])) for at in keys.tolist()]
     cells = sorted_cells(found)
     position = {cell: i for i, cell in enumerate(cells)}
     order = np.array([position[cell] for cell in found], dtype=np.min_scalar_type(-max(len(found), 1)))
-    return cells, order[codes]
+    return cells, codes if list(cells) == found else order[codes]
 
 
 def fold_rows(table: Table, roles: Roles, *, drop_blank: bool = False) -> Table:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pytest_cvaudit.model.experiment import Codes, Floats
     from pytest_cvaudit.readers.prediction_columns import PredictionColumns
     from pytest_cvaudit.readers.roles import Roles
-    from pytest_cvaudit.readers.table import Objects, Table
+    from pytest_cvaudit.readers.table import Marks, Table
 
 
 def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, threshold: float | None) -> Predictions:
@@ -81,26 +81,39 @@ def _training(table: Table, roles: Roles, cells: tuple[Cell, ...], role: str) ->
     return TrainingRows(position[position >= 0], table.strings(name)[position >= 0])
 
 
-def _ids(table: Table, roles: Roles, columns: PredictionColumns, cell: Codes) -> Objects | None:
+def _ids(table: Table, roles: Roles, columns: PredictionColumns, cell: Codes) -> Marks | None:
     name = roles.optional("id")
     if name is None:
         return None
     ids = table.strings(name)
     used = [name, columns.truth, columns.predicted, columns.score, *columns.class_scores.values()]
     others = {*table.columns, *table.of_paths}.difference(used, roles.used("fold", "repeat"))
-    if others:
-        codes, distinct = pd.factorize(ids)
-        key = cell.astype(np.int64) * max(len(distinct), 1) + codes
+    if others and not _all_distinct(ids):
+        codes, names = pd.factorize(ids)
+        key = cell.astype(np.int64) * max(len(names), 1) + codes
         known = [column for column in used if column is not None]
         refuse_repeated(table, roles, key, known, lambda row: f"{name} '{ids[row]}' in the same fold", for_sure=False)
     return ids
+
+
+def _all_distinct(ids: Marks) -> bool:
+    if ids.dtype.kind not in "iu" or not ids.size:
+        return pd.Index(ids).is_unique
+    low, high = int(ids.min()), int(ids.max())
+    if high - low >= 4 * ids.size:
+        return pd.Index(ids).is_unique
+    seen = np.zeros(high - low + 1, dtype=bool)
+    seen[ids - ids.dtype.type(low)] = True
+    return int(np.count_nonzero(seen)) == ids.size
 
 
 def _codes(table: Table, name: str, labels: tuple[str, ...]) -> Codes:
     column = table.names(name)
     position = {label: i for i, label in enumerate(labels)}
     kind = np.min_scalar_type(-max(len(labels), 1))
-    codes: Codes = np.array([position.get(str(text), -1) for text in column.categories], dtype=kind)[column.codes]
+    places = np.array([position.get(str(text), -1) for text in column.categories], dtype=kind)
+    same = places.dtype == column.codes.dtype and np.array_equal(places, np.arange(len(places)))
+    codes: Codes = column.codes if same else places[column.codes]
     if any(is_blank(str(text)) for text in column.categories):
         raise table.error(f"column '{name}' is blank; every row needs a label", int((codes < 0).argmax()))
     return codes
@@ -122,9 +135,11 @@ def _scores(
 
 def _finite(table: Table, name: str) -> Floats:
     values = table.numbers(name)
-    bad = ~np.isfinite(values)
-    if bad.any():
-        row = int(bad.argmax())
+    with np.errstate(all="ignore"):
+        # The sum is finite only if every number is, and is quicker than a flag for each.
+        finite = np.isfinite(values.sum())
+    if not finite and not np.isfinite(values).all():
+        row = int((~np.isfinite(values)).argmax())
         what = "blank or not a number" if np.isnan(values[row]) else "infinite"
         raise table.error(f"the score in column '{name}' is {what}; every row needs one", row)
     return values
@@ -144,7 +159,7 @@ def _by_threshold(
 
 def _refuse_confidence(table: Table, name: str, scores: Floats, positive: np.ndarray) -> None:
     """Refuse a column that is the probability of whatever was predicted: it ranks nothing."""
-    if positive.any() and not positive.all() and scores.min() >= 0.5 and scores.max() <= 1:
+    if scores.min() >= 0.5 and scores.max() <= 1 and positive.any() and not positive.all():
         raise table.error(
             f"column '{name}' is never below 0.5, so it seems to be the probability of the predicted label, not of the"
             f" positive one; log the latter, or say whose it is with columns: {{score_<label>: {name}}}"

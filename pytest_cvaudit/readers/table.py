@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     from pytest_cvaudit.readers.formats import Kind, Source
 
     Rows = NDArray[np.intp]
-    Objects = NDArray[np.object_]
-    Column = pd.Categorical | Floats | Objects
+    Marks = NDArray[Any]
+    Column = pd.Categorical | Floats | Marks
 
 _INTEGRAL = re.compile(r"[+-]?\d+(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 _BLANK = frozenset({"", "nan"})
 _SHOWN_COLUMNS = 30
+_EARLY = 1 << 16
 
 
 def is_blank(text: str) -> bool:
@@ -58,15 +59,24 @@ def recoded(column: pd.Categorical, texts: Iterable[str]) -> pd.Categorical:
 
 def compact(column: pd.Categorical) -> pd.Categorical:
     """Drop the texts that do not occur; by counting, as pandas would sort."""
-    used = np.bincount(column.codes, minlength=len(column.categories)) > 0
-    if used.all():
-        return column
+    # Mostly all occur early, and then the rest need not be counted.
+    for codes in (column.codes[:_EARLY], column.codes):
+        used = np.bincount(codes, minlength=len(column.categories)) > 0
+        if used.all():
+            return column
     return pd.Categorical.from_codes((np.cumsum(used) - 1)[column.codes], categories=column.categories[used])
 
 
 def as_text(values: pd.Series) -> pd.Categorical:
     """Turn a column of any type into few distinct texts without surrounding space."""
     column = pd.Categorical(values)
+    texts = column.categories.tolist()
+    if (
+        len(column)
+        and column.codes.min() >= 0
+        and all(isinstance(text, str) and text == text.strip() for text in texts)
+    ):
+        return compact(column)
     return recoded(column, (str(value).strip() for value in column.categories))
 
 
@@ -120,12 +130,15 @@ def _joined(parts: list[pd.Series], kind: Kind) -> Column:
     if kind == "str":
         return np.concatenate([_strings(part) for part in parts])
     if kind == "float64" and all(pd.api.types.is_numeric_dtype(part) and part.dtype != bool for part in parts):
-        return np.concatenate([part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts])
+        numbers = [part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts]
+        return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)
     texts = [as_text(part) for part in parts]
     return texts[0] if len(texts) == 1 else union_categoricals(texts)
 
 
-def _strings(values: pd.Series) -> Objects:
+def _strings(values: pd.Series) -> Marks:
+    if values.dtype.kind in "iu" and isinstance(values.dtype, np.dtype):
+        return values.to_numpy()  # written in one way only, so that the numbers themselves serve
     if pd.api.types.is_string_dtype(values) and not values.hasnans:
         return values.to_numpy(dtype=object)
     missing = values.isna()
@@ -194,7 +207,7 @@ class Table:
         """Return a column as numbers, with NaN where it is blank."""
         column = self._column(name, "float64")
         if not isinstance(column, pd.Categorical):
-            return column.astype(np.float64)
+            return column.astype(np.float64, copy=False)
         column = compact(column)
         values = np.array([_number(str(text)) for text in column.categories], dtype=object)
         bad = next((i for i, value in enumerate(values) if value is None), None)
@@ -203,10 +216,10 @@ class Table:
             raise self.error(f"'{column.categories[bad]}' in column '{name}' is not a number", row)
         return values.astype(np.float64)[column.codes] if len(values) else np.empty(0)
 
-    def strings(self, name: str) -> Objects:
-        """Return a column of mostly distinct texts."""
+    def strings(self, name: str) -> Marks:
+        """Return a column of mostly distinct texts, or the numbers themselves where the file has whole numbers."""
         column = self._column(name, "str")
-        return np.asarray(column, dtype=object)
+        return np.asarray(column, dtype=object) if isinstance(column, pd.Categorical) else column
 
     def _column(self, name: str, kind: Kind) -> Column:
         self._store.load({name: kind})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, TextIO
 
@@ -13,7 +13,8 @@ import pandas as pd
 from pandas.api.types import union_categoricals
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.readers.formats.source import Kind, Source, open_text, reading
+from pytest_cvaudit.readers.formats.large_csv import NOT_A_NUMBER, load_large
+from pytest_cvaudit.readers.formats.source import COMPRESSED, Kind, Source, open_text, reading
 
 if TYPE_CHECKING:
     from _csv import Reader as _Reader
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _DELIMITERS = ",;\t"
-_NOT_A_NUMBER = ["", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None"]
 _CHUNK = 1 << 20
+_LARGE = 1 << 20
 _SURPLUS = "\0surplus"
 # Since pandas 3.1 floats are always read exactly, and asking for it warns.
 _EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
@@ -32,29 +33,34 @@ _QUOTED = re.compile(r'"[^"]*"')
 def read_delimited(path: Path, shown: str) -> Source:
     """Read a CSV or TSV file."""
     with reading(path, shown):
-        source = _from_opener(lambda: open_text(path), shown)
+        fields, columns = _from_opener(lambda: open_text(path), shown)
+    source = fields.source(columns)
 
     def load(kinds: Mapping[str, Kind]) -> pd.DataFrame:
         with reading(path, shown):
+            if path.suffix.lower() not in COMPRESSED and path.stat().st_size >= _LARGE:
+                frame = load_large(path, fields.delimiter, columns, kinds)
+                if frame is not None:
+                    return frame
             return source.load(kinds)
 
-    return Source(shown, source.columns, load, source.line)
+    return replace(source, load=load)
 
 
 def inline_table(text: str, shown: str, line: int | None) -> Source:
     """Read a CSV table that is written inside another file, below the given line of it."""
-    return _from_opener(lambda: io.StringIO(text), shown, (line or 0))
+    fields, columns = _from_opener(lambda: io.StringIO(text), shown, (line or 0))
+    return fields.source(columns)
 
 
-def _from_opener(opener: Callable[[], TextIO], shown: str, offset: int = 0) -> Source:
+def _from_opener(opener: Callable[[], TextIO], shown: str, offset: int = 0) -> tuple[Fields, tuple[str, ...]]:
     with opener() as stream:
         first = next((line for line in stream if line.strip()), "")
     unquoted = _QUOTED.sub("", first)
     delimiter = max(_DELIMITERS, key=unquoted.count)
     fields = Fields(opener, shown, delimiter, offset=offset)
     header = next(fields.records(), (1, []))[1]
-    names = tuple(name.strip() or f"Unnamed: {i}" for i, name in enumerate(header))
-    return fields.source(names)
+    return fields, tuple(name.strip() or f"Unnamed: {i}" for i, name in enumerate(header))
 
 
 @dataclass(frozen=True)
@@ -100,7 +106,7 @@ class Fields:
                     sep=self.delimiter, quotechar=self.quote, escapechar=self.escape, index_col=False, header=0,
                     keep_default_na=False, skipinitialspace=True, chunksize=_CHUNK,
                     dtype={name: "float64" if kind == "float64" else "str" for name, kind in kinds.items()},
-                    na_values={name: _NOT_A_NUMBER for name, kind in kinds.items() if kind == "float64"}, **_EXACT,
+                    na_values={name: list(NOT_A_NUMBER) for name, kind in kinds.items() if kind == "float64"}, **_EXACT,
                 )  # type: ignore[call-overload]  # fmt: skip
                 parts = [_with_categories(chunk, kinds) for chunk in chunks]
         except pd.errors.ParserError as error:

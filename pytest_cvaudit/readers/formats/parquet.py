@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
 
 from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.readers.formats.arrow import BATCH, Unsuitable, gathered, is_text, suits
 from pytest_cvaudit.readers.formats.source import Kind, Source, reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-
-    import pandas as pd
 
 
 def read_parquet(path: Path, shown: str) -> Source:
@@ -29,13 +30,39 @@ def read_parquet(path: Path, shown: str) -> Source:
         raise InputError(f"not a Parquet file: {str(error).splitlines()[0]}", shown) from error
 
     def load(kinds: Mapping[str, Kind]) -> pd.DataFrame:
-        table = pq.read_table(path, columns=list(kinds))
-        frame: pd.DataFrame = table.to_pandas(ignore_metadata=True)
-        for name, kind in zip(table.column_names, table.schema.types, strict=True):
-            if pa.types.is_nested(kind):
-                frame[name] = [
-                    "" if cell is None else json.dumps(cell, default=str) for cell in table[name].to_pylist()
-                ]
-        return frame
+        try:
+            with reading(path, shown):
+                return _load(path, kinds)
+        except pa.ArrowException as error:
+            raise InputError(f"damaged Parquet file: {str(error).splitlines()[0]}", shown) from error
 
     return Source(shown, columns, load, lambda row: row + 1)
+
+
+def _load(path: Path, kinds: Mapping[str, Kind]) -> pd.DataFrame:
+    import pyarrow.parquet as pq
+
+    types = pq.read_schema(path)
+    names = [name for name, kind in kinds.items() if kind == "category" and is_text(types.field(name).type)]
+    with pq.ParquetFile(path, read_dictionary=names) as file:
+        schema = file.schema_arrow
+        quick = {name: kind for name, kind in kinds.items() if suits(kind, schema.field(name).type)}
+        try:
+            batches = file.iter_batches(BATCH, columns=list(quick)) if quick else ()
+            parts = gathered(quick, batches, file.metadata.num_rows)
+        except Unsuitable:
+            parts = {}
+    rest = [name for name in kinds if name not in parts]
+    if rest:
+        parts |= _whole(pq.read_table(path, columns=rest))
+    return pd.DataFrame({name: parts[name] for name in kinds}, copy=False)
+
+
+def _whole(table: Any) -> dict[str, pd.Series]:
+    import pyarrow as pa
+
+    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, split_blocks=True)
+    for name, kind in zip(table.column_names, table.schema.types, strict=True):
+        if pa.types.is_nested(kind):
+            frame[name] = ["" if cell is None else json.dumps(cell, default=str) for cell in table[name].to_pylist()]
+    return {name: frame[name] for name in table.column_names}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 #: How a column is going to be used, as a pandas dtype: few distinct texts, numbers, or mostly distinct texts.
 Kind = Literal["category", "float64", "str"]
 
-_COMPRESSED: dict[str, Callable[[Path, Literal["rb"]], IO[bytes]]] = {
+COMPRESSED: dict[str, Callable[[Path, Literal["rb"]], IO[bytes]]] = {
     ".gz": cast("Any", gzip.open),
     ".bz2": cast("Any", bz2.open),
     ".xz": cast("Any", lzma.open),
@@ -87,13 +87,13 @@ class Store:
 def bare_suffix(path: Path) -> str:
     """Return the suffix that tells the format, below that of a compression."""
     name = path.name.lower()
-    for suffix in _COMPRESSED:
+    for suffix in COMPRESSED:
         name = name.removesuffix(suffix)
     return "." + name.rpartition(".")[2] if "." in name else ""
 
 
 def _open(path: Path) -> IO[bytes]:
-    opener = _COMPRESSED.get(path.suffix.lower())
+    opener = COMPRESSED.get(path.suffix.lower())
     return path.open("rb") if opener is None else opener(path, "rb")
 
 

@@ -1,0 +1,133 @@
+"""Arrow batches gathered into columns while they are in the cache: few distinct values as codes, numbers as such."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from pytest_cvaudit.readers.formats.source import Kind
+#: Rows per batch: the columns of one stay in the cache while they are looked at.
+BATCH = 1 << 16
+_MOST_NAMES = 1 << 12
+
+
+class Unsuitable(Exception):
+    """A column that cannot be gathered after all: blanks, large or many distinct values."""
+
+
+class _Numbers:
+    """A column of numbers without gaps."""
+
+    def __init__(self, rows: int, dtype: type[np.number[Any]]) -> None:
+        self._values = np.empty(rows, dtype)
+
+    def add(self, batch: Any, start: int) -> None:
+        if batch.null_count:
+            raise Unsuitable
+        self._values[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
+
+    def column(self) -> pd.Series:
+        return pd.Series(self._values, copy=False)
+
+
+class _Names:
+    """A column of few distinct values, each kept as a code for the text it is written with."""
+
+    def __init__(self, rows: int) -> None:
+        self._codes: NDArray[Any] = np.empty(rows, np.int8)
+        self._names: dict[str, int] = {}
+
+    def add(self, batch: Any, start: int) -> None:
+        if batch.null_count:
+            raise Unsuitable
+        if not len(batch):
+            return
+        if hasattr(batch, "dictionary"):
+            if len(batch.dictionary) > _MOST_NAMES:
+                raise Unsuitable
+            texts, places, low = batch.dictionary.to_pylist(), batch.indices.to_numpy(), 0
+        else:
+            places = batch.to_numpy()
+            # The distance of two bytes may not fit into one.
+            places = places.astype(np.int32) if places.dtype.itemsize < 4 else places
+            low, high = int(places.min()), int(places.max())
+            if high - low >= _MOST_NAMES:
+                raise Unsuitable
+            texts = [str(value) for value in range(low, high + 1)]
+        self._add(texts, places, low, slice(start, start + len(batch)))
+
+    def _add(self, texts: list[str], places: NDArray[Any], low: int, rows: slice) -> None:
+        """Write the codes of a batch, whose places tell which of the texts each row has, the first being ``low``."""
+        if any(text not in self._names for text in texts):
+            # Only while a name may be new: to look for those that do not occur costs more than all else.
+            used = np.flatnonzero(np.bincount(places - low, minlength=len(texts)))
+            for at in used.tolist():
+                self._names.setdefault(texts[at], len(self._names))
+            if len(self._names) > _MOST_NAMES or None in self._names:
+                raise Unsuitable
+            if len(self._names) > np.iinfo(self._codes.dtype).max:
+                self._codes = self._codes.astype(np.int16)
+        codes = np.array([self._names.get(text, 0) for text in texts], dtype=self._codes.dtype)
+        if np.array_equal(codes, np.arange(len(texts)) + int(codes[0])):
+            np.subtract(places, low - int(codes[0]), out=self._codes[rows], casting="unsafe")
+        else:
+            np.take(codes, places - low if low else places, out=self._codes[rows], mode="clip")
+
+    def column(self) -> pd.Series:
+        names = pd.Index(list(self._names), dtype="str")
+        if not names.size and len(self._codes):
+            raise Unsuitable
+        dtype = pd.CategoricalDtype(names)
+        return pd.Series(pd.Categorical.from_codes(self._codes, dtype=dtype, validate=False), copy=False)
+
+
+def suits(kind: Kind, arrow_type: Any) -> bool:
+    """Tell whether a column of this type, for this use, can be gathered."""
+    import pyarrow as pa
+
+    types = pa.types
+    if kind == "float64":
+        return bool(types.is_float32(arrow_type) or types.is_float64(arrow_type) or types.is_integer(arrow_type))
+    if kind == "str":
+        return bool(types.is_signed_integer(arrow_type))
+    text = types.is_dictionary(arrow_type) and is_text(arrow_type.value_type)
+    return bool(text or types.is_signed_integer(arrow_type))
+
+
+def is_text(arrow_type: Any) -> bool:
+    """Tell whether a column holds texts."""
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
+
+
+def gathered(kinds: Mapping[str, Kind], batches: Iterable[Any], rows: int) -> dict[str, pd.Series]:
+    """Gather the columns of record batches; raises `Unsuitable` where a column turns out not to be what it seemed."""
+    makers: dict[Kind, Callable[[int], _Numbers | _Names]] = {
+        "float64": partial(_Numbers, dtype=np.float64), "str": partial(_Numbers, dtype=np.int64), "category": _Names,
+    }  # fmt: skip
+    columns = {name: makers[kind](rows) for name, kind in kinds.items()}
+    start = 0
+    for batch in _ahead(iter(batches)):
+        for name, column in columns.items():
+            column.add(batch.column(name), start)
+        start += batch.num_rows
+    return {name: column.column() for name, column in columns.items()}
+
+
+def _ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Decode a batch while the one before is looked at."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, batches, None)
+            yield batch

@@ -1,0 +1,96 @@
+"""Large files take a quicker way, which must read the same."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.model import Protocol
+from pytest_cvaudit.readers import LogSpec, read_log
+from pytest_cvaudit.readers.formats import arrow, delimited, large_csv
+
+pytest.importorskip("pyarrow")
+
+LABELS = st.sampled_from(["0", "1", "-3", "007", "0.60", "yes", " no", "a b", "NA", "nan", "é", "x;y", 'q"q', "130"])
+SCORES = st.one_of(st.floats(-10, 10).map(repr), st.sampled_from(["0.60", "1e-5", " 0.5", "1", "-0", ".5", "5."]))
+ROWS = st.lists(
+    st.tuples(st.integers(0, 4), LABELS, LABELS, SCORES, st.sampled_from(["7", "07", "8", "9", "x"])), min_size=1
+)
+
+
+def read(path):
+    try:
+        return read_log(LogSpec(paths=(str(path),)), Protocol())[()].predictions
+    except InputError as error:
+        return str(error)
+
+
+def same(left, right):
+    if isinstance(left, str) or isinstance(right, str):
+        return left == right
+    arrays = ("cell", "truth", "predicted")
+    return (
+        (left.cells, left.labels, left.scores.keys()) == (right.cells, right.labels, right.scores.keys())
+        and all(np.array_equal(getattr(left, name), getattr(right, name)) for name in arrays)
+        and all(left.scores[label].tobytes() == right.scores[label].tobytes() for label in left.scores)
+        and (left.ids is None) == (right.ids is None)
+        and (left.ids is None or left.ids.astype(str).tolist() == right.ids.astype(str).tolist())
+    )
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150)
+@given(rows=ROWS, blank=st.sampled_from(["", "\n"]), short=st.booleans())
+def test_the_quick_way_reads_csv_as_the_patient_one_does(tmp_path, monkeypatch, rows, blank, short):
+    lines = [",".join((str(fold), truth, guess, score, f"{name}{at}")) for at, (fold, truth, guess, score, name)
+             in enumerate(rows)]  # fmt: skip
+    path = tmp_path / "log.csv"
+    path.write_text(blank + "fold,y_true,y_pred,y_score,id\n" + "\n".join(lines) + ("\n1,0" if short else ""))
+    monkeypatch.setattr(delimited, "_LARGE", 10**9)
+    patient = read(path)
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    assert same(read(path), patient)
+
+
+def test_a_plain_large_file_is_read_the_quick_way(tmp_path, monkeypatch):
+    path = tmp_path / "log.csv"
+    pd.DataFrame({"fold": np.arange(120_000) % 5, "y_true": 1, "y_pred": 0, "id": np.arange(120_000)}).to_csv(path)
+    taken = []
+    monkeypatch.setattr(delimited, "load_large", lambda *given: taken.append(large_csv.load_large(*given)) or taken[-1])
+    found = read(path)
+    assert taken and all(frame is not None for frame in taken)
+    assert len(found.cells) == 5 and found.ids.tolist() == list(range(120_000))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "float32", "float64", "str", "category", "bool"])
+@pytest.mark.parametrize("batch", [3, arrow.BATCH])
+def test_parquet_reads_labels_of_any_type_in_any_batches(tmp_path, monkeypatch, dtype, batch):
+    monkeypatch.setattr("pytest_cvaudit.readers.formats.parquet.BATCH", batch)
+    wide = (
+        [-100, 100, 0, 100, -100, 100, 7] if dtype in ("int8", "int16", "int64", "category") else [0, 1, 1, 0, 1, 1, 0]
+    )
+    truth = pd.Series(wide).astype(dtype)
+    score = np.linspace(0, 1, 7)
+    frame = pd.DataFrame({"fold": [3, 3, 1, 1, 2, 2, 2], "y_true": truth, "y_pred": truth, "id": np.arange(7) * 10**12})
+    if len(set(wide)) == 2:
+        frame["y_score"] = score
+    frame.to_parquet(tmp_path / "log.parquet")
+    found = read(tmp_path / "log.parquet")
+    names = {0: "False", 1: "True"} if dtype == "bool" else {value: str(value) for value in wide}
+    assert [found.labels[code] for code in found.truth] == [names[value] for value in wide]
+    assert [found.cells[code].fold for code in found.cell] == ["3", "3", "1", "1", "2", "2", "2"]
+    assert found.ids.tolist() == (np.arange(7) * 10**12).tolist()
+    assert not found.scores or np.array_equal(next(iter(found.scores.values())), score)
+
+
+def test_many_names_and_gaps_in_parquet_take_the_general_way(tmp_path):
+    rows = 20_000
+    frame = pd.DataFrame({"fold": np.arange(rows) * 2, "y_true": np.arange(rows) % 2, "y_pred": 1.0})
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert len(read(tmp_path / "log.parquet").cells) == rows
+    frame["fold"] = frame["fold"].where(frame["fold"] != 10)
+    frame.to_parquet(tmp_path / "gap.parquet")
+    assert "gap.parquet:6: the fold is blank" in read(tmp_path / "gap.parquet")
