@@ -17,9 +17,8 @@ pytest.importorskip("pyarrow")
 
 LABELS = st.sampled_from(["0", "1", "-3", "007", "0.60", "yes", " no", "a b", "NA", "nan", "é", "x;y", 'q"q', "130"])
 SCORES = st.one_of(st.floats(-10, 10).map(repr), st.sampled_from(["0.60", "1e-5", " 0.5", "1", "-0", ".5", "5."]))
-ROWS = st.lists(
-    st.tuples(st.integers(0, 4), LABELS, LABELS, SCORES, st.sampled_from(["7", "07", "8", "9", "x"])), min_size=1
-)
+NAMES = st.sampled_from(["7", "07", "8", "9", "x"])
+ROWS = st.lists(st.tuples(st.integers(0, 4), LABELS, LABELS, SCORES, NAMES), min_size=1)
 
 
 def read(path):
