@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench docs figures studies clean
+.PHONY: demo test check bench bench-forensics docs figures studies clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-cvaudit needs Python 3.11 or newer; set PYTHON=")'
@@ -43,7 +43,7 @@ check: $(VENV)/.dev  ## format, lint, types and import layers
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
 
-studies: $(VENV)/.test  ## the slow studies: mutants of the checks
+studies: $(VENV)/.test  ## the slow studies: mutants of the checks, many random claims, mlscorecheck
 	@$(BIN)/python -m pytest -m slow
 
 docs: $(VENV)/.package  ## the rules' pages, from their cards
@@ -52,8 +52,12 @@ docs: $(VENV)/.package  ## the rules' pages, from their cards
 figures: $(VENV)/.test  ## the papers' figures, into build/figures
 	@$(BIN)/python examples/forman_scholz/make_figures.py build/figures
 
-bench: $(VENV)/.test  ## speed of the tallies as ratios to one sort and to scikit-learn
+bench: $(VENV)/.test  ## speed of the tallies as ratios to one sort and to scikit-learn, and of the exact bias
 	@$(BIN)/python benchmarks/bench_tallies.py
+	@$(BIN)/python benchmarks/bench_bias.py
+
+bench-forensics: $(VENV)/.test  ## claims without a log, side by side with mlscorecheck; some minutes
+	@$(BIN)/python benchmarks/bench_forensics.py
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

@@ -13,16 +13,33 @@ _HOMES = {
     "Claim": "pytest_cvaudit.model",
     "Experiment": "pytest_cvaudit.model",
     "InputError": "pytest_cvaudit.errors",
+    "Recorder": "pytest_cvaudit.recorder",
     "audit": "pytest_cvaudit.engine",
+    "capture": "pytest_cvaudit.capturing.session",
+    "cross_validate": "pytest_cvaudit.sklearn_api",
     "load_manifest": "pytest_cvaudit.manifest",
 }
-__all__ = ["Audit", "Claim", "Experiment", "InputError", "__version__", "audit", "load_manifest"]
+__all__ = [
+    "Audit",
+    "Claim",
+    "Experiment",
+    "InputError",
+    "Recorder",
+    "__version__",
+    "audit",
+    "capture",
+    "cross_validate",
+    "load_manifest",
+]
 
 if TYPE_CHECKING:
+    from pytest_cvaudit.capturing.session import capture
     from pytest_cvaudit.engine import Audit, audit
     from pytest_cvaudit.errors import InputError
     from pytest_cvaudit.manifest import load_manifest
     from pytest_cvaudit.model import Claim, Experiment
+    from pytest_cvaudit.recorder import Recorder
+    from pytest_cvaudit.sklearn_api import cross_validate
 
 
 def __getattr__(name: str) -> Any:

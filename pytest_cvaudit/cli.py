@@ -5,12 +5,13 @@ from __future__ import annotations
 import argparse
 import io
 import os
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit import __version__
-from pytest_cvaudit.commands import attribute, bias
+from pytest_cvaudit.commands import attribute, bias, init, run_script
 from pytest_cvaudit.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 FOUND, BROKEN = 1, 2
 DEFAULT_FILE = "cvaudit-baseline.json"
+_PATHS = "a manifest, a log, an address such as mlflow:NAME, or a folder of manifests"
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:.+", re.DOTALL)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -73,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         command = commands.add_parser(name, help=text, description=text.capitalize() + ".")
         command.add_argument(
-            "paths", nargs="+", type=Path, metavar="PATH", help="a manifest, a log, or a folder of manifests"
+            "paths", nargs="+", type=_place, metavar="PATH", help=_PATHS
         )
         _add_rule_options(command)
         _add_log_options(command)
@@ -86,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
         "findings only if asked.",
     )
     baseline.add_argument(
-        "paths", nargs="+", type=Path, metavar="PATH", help="a manifest, a log, or a folder of manifests"
+        "paths", nargs="+", type=_place, metavar="PATH", help=_PATHS
     )
     _add_rule_options(baseline)
     _add_log_options(baseline)
@@ -106,6 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     rules.set_defaults(run=_rules)
     attribute.add_options(commands.add_parser("attribute", help=attribute.HELP, description=attribute.ABOUT), _emit)
     bias.add_options(commands.add_parser("bias", help=bias.HELP, description=bias.ABOUT), _emit)
+    init.add_options(commands.add_parser("init", help=init.HELP, description=init.ABOUT), _emit)
+    run_script.add_options(commands.add_parser("run", help=run_script.HELP, description=run_script.ABOUT))
     return parser
 
 
@@ -129,6 +134,8 @@ def _add_log_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--by", action="append", default=[], metavar="COLUMNS", type=_words, help="columns that tell experiments apart"
     )
+    group.add_argument("--folds-from", metavar="FILE", help="a file with the fold of each id")
+    group.add_argument("--join", metavar="FILE", help="a file whose columns are added by id, such as the true labels")
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -145,6 +152,11 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--statistics", action="store_true", help="count findings per rule on standard error")
     group.add_argument("--show-settings", action="store_true", help="list the rules in force and stop")
     group.add_argument("--baseline", type=Path, metavar="FILE", help="findings that are known and do not fail")
+
+
+def _place(text: str) -> Path | str:
+    """Tell an address from a file; as a path, the slashes of an address would be lost."""
+    return text if _ADDRESS.fullmatch(text) and not Path(text).exists() else Path(text)
 
 
 def _words(text: str) -> list[str]:
@@ -236,6 +248,8 @@ def _options(options: argparse.Namespace, configuration: Configuration) -> Optio
         protocol=Protocol(positive=log.get("positive"), folds=log.get("folds"), instances=log.get("instances")),
         columns=columns,
         by=words(log.get("by", []), ()),
+        folds_from=log.get("folds_from"),
+        join=log.get("join"),
     )
 
 

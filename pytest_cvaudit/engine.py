@@ -10,6 +10,7 @@ from pytest_cvaudit.aggregations import Aggregates
 from pytest_cvaudit.attribution import UNCHECKABLE, Attribution, attribute
 from pytest_cvaudit.checks import CHECKS, Hit, Irrelevant, Result, Rival, Subject, SuppressionUse, Unsure, run
 from pytest_cvaudit.from_design import attribute_by_design
+from pytest_cvaudit.from_scores import attribute_by_folds, fold_evidence, rebuilt_counts
 from pytest_cvaudit.model import Evidence, Experiment, Finding, Location, Outcome, Severity, Status
 from pytest_cvaudit.model.metrics import RANKING
 from pytest_cvaudit.rulebook import find_rule
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _ABOUT: dict[str, tuple[Callable[[Claim], bool], str]] = {
     "f": (lambda claim: claim.metric.is_f, "no F-measure is claimed"),
-    "auc": (lambda claim: claim.metric.name == "auc", "no AUC is claimed"),
+    "auc": (lambda claim: "auc" in (claim.metric.name, claim.metric.base), "no AUC is claimed"),
     "precision-ranking": (
         lambda claim: claim.metric.name in ("ap", "precision_at_k", "r_precision"),
         "no average precision or precision at k is claimed",
@@ -50,6 +51,11 @@ class Audited:
     aggregates: Aggregates
     attributions: tuple[Attribution, ...]
     outcomes: tuple[Outcome, ...]
+
+    @property
+    def rebuilt(self) -> bool:
+        """Tell whether the counts are not logged but follow from the printed fold values."""
+        return self.experiment.evidence is Evidence.SCORES and self.aggregates.tallies is not None
 
     @property
     def findings(self) -> list[Finding]:
@@ -121,12 +127,16 @@ def audit(
 
 
 def _subject(experiment: Experiment) -> Subject:
-    tallies = tally(experiment)
+    folds = fold_evidence(experiment) if experiment.problem is None else None
+    rebuilt = rebuilt_counts(experiment, folds)
+    tallies = tally(experiment if rebuilt is None else replace(experiment, counts=rebuilt))
     aggregates = Aggregates(experiment, tallies)
     if experiment.evidence is Evidence.SUMMARY and experiment.problem is None and not experiment.missing:
         attributions = attribute_by_design(experiment)
     else:
         attributions = tuple(attribute(claim, aggregates) for claim in experiment.claims)
+    if folds is not None and rebuilt is None:
+        attributions = attribute_by_folds(folds, attributions)
     return Subject(experiment, experiment.protocol, tallies, aggregates, attributions)
 
 

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+Remedy = Mapping[str, Mapping[str, str] | tuple[str, ...]]
+
 
 @dataclass
 class InputError(Exception):
-    """Input that cannot be audited as it is; shown as ``path:line: message`` with exit code 2."""
+    """Input that cannot be audited as it is; shown as ``path:line: message`` with exit code 2.
+
+    ``remedy`` is what to write into the manifest, such as ``{"by": ("model",)}``, where one thing suggests itself.
+    """
 
     message: str
     path: str | None = None
     line: int | None = None
+    remedy: Remedy = field(default_factory=dict)
 
     def __str__(self) -> str:
         """Render the error as the single line that the user sees."""
@@ -25,7 +32,7 @@ class InputError(Exception):
 
     def at(self, path: str, line: int | None = None) -> InputError:
         """Return the error with a place, keeping the one it already has."""
-        return InputError(self.message, self.path or path, self.line if self.path else (self.line or line))
+        return replace(self, path=self.path or path, line=self.line if self.path else (self.line or line))
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -16,17 +16,14 @@ _NEEDED = "nothing is logged; declare `instances:`, `positives:` and `folds:` to
 
 def attribute_by_design(experiment: Experiment) -> tuple[Attribution, ...]:
     """Attribute the claims of an experiment that has no log."""
-    from pytest_cvaudit.forensics import Design, contradiction, possible_values, solve
+    from pytest_cvaudit.forensics import contradiction, declared_design, possible_values, solve
 
-    protocol = experiment.protocol
-    if protocol.instances is None or protocol.positives is None or protocol.folds is None:
-        return tuple(Attribution(claim, UNCHECKABLE, reason=_NEEDED) for claim in experiment.claims)
-    if protocol.repeats is not None and protocol.repeats > 1:
-        return tuple(Attribution(claim, UNCHECKABLE, reason="repeats need a log") for claim in experiment.claims)
     try:
-        design = Design(protocol.instances, protocol.positives, protocol.folds, bool(protocol.stratified))
+        design = declared_design(experiment.protocol)
     except InputError as error:
         return tuple(Attribution(claim, UNCHECKABLE, reason=error.message) for claim in experiment.claims)
+    if design is None:
+        return tuple(Attribution(claim, UNCHECKABLE, reason=_NEEDED) for claim in experiment.claims)
     found = solve(experiment.claims, design)
     if found.verdict != "impossible":
         return tuple(_attribution(fit, found) for fit in found.claims)
@@ -40,6 +37,7 @@ def _attribution(fit: ClaimFit, found: Solution) -> Attribution:
         reason = f"{fit.claim.name} cannot be judged by the design; log the folds"
         return Attribution(fit.claim, UNCHECKABLE, reason=reason)
     if "undecided" in fit.aggregations.values() or not fit.fitting:
-        return Attribution(fit.claim, UNCHECKABLE, reason=f"not decided in {found.seconds:.1f} s; log the folds")
+        reason = fit.reason or f"not decided in {found.seconds:.1f} s; log the folds"
+        return Attribution(fit.claim, UNCHECKABLE, reason=reason)
     verdict = UNIQUE if len(fit.fitting) == 1 else AMBIGUOUS
     return Attribution(fit.claim, verdict, fit.fitting, truncated=fit.truncated)

@@ -9,9 +9,10 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from pytest_cvaudit.recorder import Recorder
+    from pytest_cvaudit.recorder import MemoryRecorder
 
-RECORDER = pytest.StashKey["Recorder"]()
+CAPTURE, CAPTURE_FOLDER = "--cvaudit-capture", "cvaudit-runs"
+RECORDER = pytest.StashKey["MemoryRecorder"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +32,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         group.addoption(f"--cvaudit-{name}", action="append", default=[], metavar="RULES", help=f"rules to {name}")
     group.addoption("--cvaudit-standard", metavar="NAME", help="a shipped standard, or a path to one")
     group.addoption("--cvaudit-fail-on", choices=("error", "warning", "info"), help="lowest severity that fails a test")
+    group.addoption(
+        CAPTURE,
+        nargs="?",
+        const=CAPTURE_FOLDER,
+        metavar="FOLDER",
+        help=f"record the cross-validations of every test, in {CAPTURE_FOLDER} or in =FOLDER",
+    )
     parser.addini(
         "cvaudit_paths", "manifests, or folders of them, to audit besides those below testpaths", type="paths"
     )
@@ -45,16 +53,26 @@ def pytest_configure(config: pytest.Config) -> None:
 
         config.addinivalue_line("markers", "cvaudit: a rule applied to an experiment")
         config.pluginmanager.register(Auditor(config), "cvaudit-auditor")
+    if config.getoption("cvaudit_capture"):
+        from pytest_cvaudit.pytest_capture import Capturer
+
+        config.pluginmanager.register(Capturer(config), "cvaudit-capturer")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(args: list[str]) -> None:
+    """Keep ``--cvaudit-capture tests`` from taking the tests for the folder: only ``=FOLDER`` names one."""
+    args[:] = [f"{CAPTURE}={CAPTURE_FOLDER}" if arg == CAPTURE else arg for arg in args]
 
 
 @pytest.fixture
-def cvaudit(request: pytest.FixtureRequest) -> Recorder:
+def cvaudit(request: pytest.FixtureRequest) -> MemoryRecorder:
     """Record the folds of a cross-validation in a test and audit them when the test is over."""
     from pytest_cvaudit.manifest import shown
-    from pytest_cvaudit.recorder import Recorder
+    from pytest_cvaudit.recorder import MemoryRecorder
 
     line = request.node.location[1]
-    recorder = Recorder(request.node.name, shown(request.node.path), None if line is None else line + 1)
+    recorder = MemoryRecorder(request.node.name, shown(request.node.path), None if line is None else line + 1)
     request.node.stash[RECORDER] = recorder
     return recorder
 
@@ -65,7 +83,9 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     result = yield
     recorder = item.stash.get(RECORDER, None)
     if recorder is not None:
-        from pytest_cvaudit.pytest_items import fail_on_findings
+        capturer = item.config.pluginmanager.get_plugin("cvaudit-capturer")
+        if capturer is None or not capturer.adopt(recorder, item):
+            from pytest_cvaudit.pytest_items import fail_on_findings
 
-        fail_on_findings(recorder, item)
+            fail_on_findings(recorder, item)
     return result

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator
 
     from pytest_cvaudit.model import Finding, Outcome
-    from pytest_cvaudit.recorder import Recorder
+    from pytest_cvaudit.recorder import MemoryRecorder
     from pytest_cvaudit.settings import Settings
 
 AUDITOR = pytest.StashKey["Auditor"]()
@@ -204,7 +204,7 @@ class RuleItem(pytest.Item):
             "manifest": str(self.path), "experiment": outcome.experiment, "rule": self.name, "status": str(status),
             "severity": "" if worst is None else str(worst), "findings": str(len(self.live)),
             "suppressed": str(len(outcome.findings) - len(self.live)),
-            "message": "\n".join(map(_line, self.live)) or ("" if outcome.findings else outcome.reason),
+            "message": "\n".join(map(describe, self.live)) or ("" if outcome.findings else outcome.reason),
         }  # fmt: skip
         self.user_properties += [(_PREFIX + key, value) for key, value in properties.items()]
 
@@ -234,7 +234,8 @@ def _text(findings: Iterable[Finding]) -> str:
     return "\n".join(rows)
 
 
-def _line(finding: Finding) -> str:
+def describe(finding: Finding) -> str:
+    """A finding in one line: where and what."""
     return f"{_header(finding)}: {finding.message}"
 
 
@@ -270,7 +271,7 @@ def _summary(rows: list[dict[str, str]]) -> str:
     return f"{_plural(experiments, 'experiment')}, {_plural(len(rows), 'rule')} applied: {', '.join(words)}"
 
 
-def fail_on_findings(recorder: Recorder, item: pytest.Item) -> None:
+def fail_on_findings(recorder: MemoryRecorder, item: pytest.Item) -> None:
     """Audit what a test recorded and fail the test on findings; lesser ones are shown with its output."""
     try:
         settings, fail_on = _settings(item.config)

@@ -1,222 +1,197 @@
-"""Folds recorded in memory, as the ``cvaudit`` fixture does, and turned into an experiment."""
+"""Recorders of folds: on disk, to be audited later, and in memory, as the ``cvaudit`` fixture has it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from functools import wraps
-from typing import TYPE_CHECKING, Any, ParamSpec
+import os
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
-from pytest_cvaudit.engine import Audit, audit
-from pytest_cvaudit.errors import InputError, suggestion
-from pytest_cvaudit.model import Cell, Claim, Experiment, Location, Predictions, Protocol, sorted_cells
-from pytest_cvaudit.model.labels import conventional_positive, sorted_labels
+from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.model import Cell, Claim, Experiment, Location, MissingFold, Protocol
+from pytest_cvaudit.model.folds import Fold, assemble
+from pytest_cvaudit.recording import SUFFIX, Journal
+from pytest_cvaudit.recording.calls import Calls
+from pytest_cvaudit.recording.design import versions
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
 
-    from numpy.typing import ArrayLike, NDArray
-
+    from pytest_cvaudit.engine import Audit
     from pytest_cvaudit.settings import Settings
 
-_PROTOCOL = tuple(Protocol.__dataclass_fields__)
-_MISSING = ("nan", "<NA>", "NaT")
-_COUNTS = ("folds", "repeats", "instances", "positives")
-P = ParamSpec("P")
+#: Suffixes of logs: whoever gives such a path does not expect a folder.
+_FILES = frozenset([".csv", ".tsv", ".json", ".jsonl", ".parquet", ".arff", ".txt", ".npz", ".npy", ".pkl", ".yaml"])
+_PROGRESS_AFTER = 2.0
 
 
-def _in_one_line(method: Callable[P, None]) -> Callable[P, None]:
-    """Let a bad call show the line of the test that made it, not this file."""
+class Recorder(Calls):
+    """Records a cross-validation in a folder, or in one file called ``*.cvrec``; what is written survives a kill.
 
-    @wraps(method)
-    def call(*args: P.args, **keywords: P.kwargs) -> None:
-        __tracebackhide__ = True
-        try:
-            method(*args, **keywords)
-        except InputError as error:
-            raise InputError(error.message) from None
+    Copies in other processes (joblib, multiprocessing) write to the same recording; the process that began it closes
+    it. A recording that is not closed is read as incomplete.
+    """
 
-    return call
-
-
-@dataclass(frozen=True)
-class _Fold:
-    cell: Cell
-    truth: NDArray[np.str_]
-    predicted: NDArray[np.str_] | None
-    score: NDArray[np.float64] | None
-
-    def check(self) -> None:
-        """Refuse a fold that cannot be audited by itself."""
-        where, size = f"fold {self.cell.fold}", len(self.truth)
-        if not size:
-            raise InputError(f"{where} has no instances")
-        if self.predicted is None and self.score is None:
-            raise InputError(f"{where} has neither y_pred nor y_score")
-        for name, values in (("y_pred", self.predicted), ("y_score", self.score)):
-            if values is not None and len(values) != size:
-                raise InputError(f"{where}: {name} has {len(values)} rows and y_true has {size}")
-        if self.score is not None and not np.isfinite(self.score).all():
-            row = int(np.argwhere(~np.isfinite(self.score))[0][0])
-            raise InputError(f"{where}: y_score is not finite in row {row} (the first is row 0)")
-
-    def check_like(self, first: _Fold) -> None:
-        """Refuse a fold that does not go with the first one."""
-        for name in ("predicted", "score"):
-            if (getattr(self, name) is None) != (getattr(first, name) is None):
-                option = "y_pred" if name == "predicted" else "y_score"
-                raise InputError(f"fold {self.cell.fold}: {option} must be given for all folds or for none")
-        if self.score is not None and first.score is not None and self.score.shape[1:] != first.score.shape[1:]:
-            shapes = f"shape {self.score.shape}, and that of fold {first.cell.fold} has {first.score.shape}"
-            raise InputError(f"fold {self.cell.fold}: y_score has {shapes}; the columns must be the same")
-
-
-@dataclass
-class Recorder:
-    """Collects folds and claims; ``finish`` audits them."""
-
-    name: str
-    path: str = "<memory>"
-    line: int | None = None
-    classes: Sequence[object] | None = None
-    _folds: list[_Fold] = field(default_factory=list, repr=False)
-    _claims: list[Claim] = field(default_factory=list, repr=False)
-    _protocol: Protocol = field(default_factory=Protocol, repr=False)
-
-    @_in_one_line
-    def fold(
+    def __init__(
         self,
-        y_true: ArrayLike,
-        y_pred: ArrayLike | None = None,
-        y_score: ArrayLike | None = None,
+        path: str | os.PathLike[str],
         *,
-        fold: object = None,
-        repeat: object = 0,
+        classes: Sequence[object] | None = None,
+        splitter: Any = None,
+        seed: Any = None,
+        overwrite: bool = False,
+        append: bool = False,
+        resume: bool = False,
+        progress: bool | None = None,
     ) -> None:
-        """Record one test fold: true labels, predicted labels, and a score per instance or per instance and class."""
-        cell = Cell(str(len(self._folds) if fold is None else fold), str(repeat))
-        if any(known.cell == cell for known in self._folds):
-            raise InputError(f"fold {cell.fold} of repeat {cell.repeat} was recorded already")
-        new = _Fold(
-            cell,
-            _labels(y_true, "y_true"),
-            None if y_pred is None else _labels(y_pred, "y_pred"),
-            None if y_score is None else _score(y_score),
-        )
-        new.check()
-        if self._folds:
-            new.check_like(self._folds[0])
-        self._folds.append(new)
+        """Begin a recording; where there is one already, ``overwrite``, ``append`` or ``resume`` says what to do."""
+        super().__init__(classes)
+        self.path = Path(path).absolute()
+        if self.path.suffix.lower() in _FILES:
+            raise InputError(f"a recording is a folder, or a file called *{SUFFIX}", str(path))
+        if overwrite + append + resume > 1:
+            raise InputError("overwrite=True, append=True and resume=True exclude each other", str(path))
+        about = {"versions": versions(), "process": os.getpid(), "began": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
+        try:
+            self._journal = Journal.begin(self.path, overwrite=overwrite, append=append, resume=resume, about=about)
+        except InputError as error:
+            raise InputError(error.message, str(path)) from None
+        except OSError as error:
+            raise InputError(f"cannot be written: {error.strerror or error}", str(path)) from None
+        self._process: int | None = os.getpid()
+        self._closed = False
+        self._progress = sys.stderr.isatty() if progress is None else progress
+        self._shown_until, self._began = 0.0, time.monotonic()
+        if splitter is not None or seed is not None:
+            self.protocol(splitter=splitter, seed=seed)
 
-    @_in_one_line
-    def claim(self, metric: str, value: object, *, aggregation: str | None = None, label: object = None) -> None:
-        """Record a claimed number; pass it as text to keep trailing zeros."""
-        claim = Claim.parse(f"{metric} = {value}")
-        self._claims.append(replace(claim, aggregation=aggregation, label=None if label is None else _label(label)))
+    def __getstate__(self) -> dict[str, Any]:
+        """Let a copy write, but not close, and keep quiet."""
+        return {**self.__dict__, "_process": None, "_progress": False}
 
-    @_in_one_line
-    def protocol(self, **declared: Any) -> None:
-        """Declare the design: positive, folds, repeats, stratified, instances, labels, calibrated …"""
-        for key in declared:
-            if key not in _PROTOCOL:
-                raise InputError(f"unknown protocol entry '{key}'{suggestion(key, _PROTOCOL)}")
-        for key in _COUNTS:
-            if key in declared and not (isinstance(declared[key], int | np.integer) and declared[key] > 0):
-                raise InputError(f"protocol entry '{key}' must be a positive whole number, not {declared[key]!r}")
-        if "positive" in declared:
-            declared["positive"] = _label(declared["positive"])
-        if "labels" in declared:
-            declared["labels"] = tuple(_label(label) for label in declared["labels"])
-        if "frequencies" in declared:
-            declared["frequencies"] = {_label(label): share for label, share in declared["frequencies"].items()}
-        self._protocol = replace(self._protocol, **declared)
+    def __enter__(self) -> Self:
+        """Record within a block."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the recording; after an error, as one that ended with it."""
+        if kind is None:
+            self.close()
+        elif self._is_mine():
+            with suppress(OSError):  # the error in the block is the one to be seen
+                self._journal.fail(" ".join(f"{kind.__name__}: {error}".split())[:500])
+            self._closed = True
+
+    def has(self, fold: object, repeat: object = 0) -> bool:
+        """Tell whether a fold is recorded, by whichever process: who resumes can leave it out."""
+        return self._journal.has(Cell(str(fold), str(repeat)))
+
+    def close(self) -> None:
+        """Say that this was all; copies in other processes leave that to the process that began."""
+        if self._is_mine():
+            self._journal.end()
+            self._closed = True
+            if self._progress and self._shown_until:
+                sys.stderr.write("\n")
+
+    def finish(self, settings: Settings | None = None) -> Audit:
+        """Close the recording and audit it."""
+        from pytest_cvaudit.engine import audit
+
+        self.close()
+        return audit([self.experiment()], settings)
+
+    def experiment(self) -> Experiment:
+        """The experiment as recorded so far, by all processes."""
+        from pytest_cvaudit.manifest import experiment_from_log
+
+        (found,) = experiment_from_log(self.path)
+        if found.problem is not None:
+            raise found.problem
+        return found
+
+    def _is_mine(self) -> bool:
+        return self._process == os.getpid() and not self._closed
+
+    def _add(self, fold: Fold) -> bool:
+        written = self._journal.fold(fold)
+        if written and self._progress:
+            self._show()
+        return written
+
+    def _add_skip(self, missing: MissingFold) -> None:
+        self._journal.skip(missing.cell, missing.what, missing.reason)
+
+    def _add_claim(self, claim: Claim) -> None:
+        name = "precision_at_k" if claim.metric.k is None else f"precision_at_{claim.metric.k}"
+        self._journal.claim(
+            {
+                "metric": name if claim.metric.name == "precision_at_k" else claim.metric.name,
+                "value": claim.printed.text, "aggregation": claim.aggregation, "label": claim.label,
+                "folds": claim.folds, "where": claim.where,
+            }
+        )  # fmt: skip
+
+    def _declare(self, entries: Mapping[str, Any], about: Mapping[str, Any]) -> None:
+        self._journal.protocol({**entries, **about})
+
+    def _show(self) -> None:
+        """Say on a terminal how far long work is."""
+        now = time.monotonic()
+        if now - self._began < _PROGRESS_AFTER or now - self._shown_until < 0.1:
+            return
+        self._shown_until = now
+        of = self._design.get("folds", 0) * self._design.get("repeats", 1)
+        total = f" of {of}" if of else ""
+        sys.stderr.write(f"\rcvaudit: {self._number + 1}{total} folds in {self.path.name}, {now - self._began:.0f} s ")
+        sys.stderr.flush()
+
+
+class MemoryRecorder(Calls):
+    """Collects folds and claims in memory; ``finish`` audits them."""
+
+    def __init__(
+        self, name: str, path: str = "<memory>", line: int | None = None, classes: Sequence[object] | None = None
+    ) -> None:
+        """Begin with nothing."""
+        super().__init__(classes)
+        self.name, self.path, self.line = name, path, line
+        self._folds: dict[Cell, Fold] = {}
+        self._missing: list[MissingFold] = []
+        self._claims: list[Claim] = []
 
     def experiment(self) -> Experiment:
         """The experiment as recorded so far."""
-        location = Location(self.path, self.line)
-        predictions = self._predictions() if self._folds else None
-        return Experiment(self.name, self._protocol, tuple(self._claims), predictions, location=location)
+        protocol = Protocol(**self._design)
+        predictions, missing = None, tuple(one for one in self._missing if one.cell not in self._folds)
+        if self._folds:
+            predictions, protocol = assemble(list(self._folds.values()), protocol)
+        return Experiment(
+            self.name, protocol, tuple(self._claims), predictions, missing=missing,
+            location=Location(self.path, self.line),
+        )  # fmt: skip
 
     def finish(self, settings: Settings | None = None) -> Audit:
         """Audit what was recorded."""
+        from pytest_cvaudit.engine import Audit, audit
+
         if self._claims and not self._folds:
             raise InputError(f"'{self._claims[0]}' is claimed, but no fold was recorded")
-        return audit([self.experiment()], settings) if self._folds else Audit()
+        return audit([self.experiment()], settings) if self._folds or self._missing else Audit()
 
-    def _predictions(self) -> Predictions:
-        cells = sorted_cells(fold.cell for fold in self._folds)
-        cell = np.repeat([cells.index(fold.cell) for fold in self._folds], [len(fold.truth) for fold in self._folds])
-        truth = np.concatenate([fold.truth for fold in self._folds])
-        given = [fold.predicted for fold in self._folds if fold.predicted is not None]
-        predicted = np.concatenate(given) if given else None
-        seen = {*np.unique(truth).tolist(), *(np.unique(predicted).tolist() if predicted is not None else ())}
-        classes = tuple(map(_label, self.classes or ()))
-        labels = sorted_labels({*seen, *(self._protocol.labels or ()), *classes})
-        positive = self._protocol.positive
-        if positive is not None and positive not in labels:
-            raise InputError(f"positive label '{positive}' never occurs; labels are {', '.join(labels)}")
-        return Predictions(
-            cells, cell, labels, _codes(truth, labels), None if predicted is None else _codes(predicted, labels),
-            scores=self._scores(labels, classes or sorted_labels(seen)),
-        )  # fmt: skip
+    def _add(self, fold: Fold) -> bool:
+        return self._folds.setdefault(fold.cell, fold) is fold
 
-    def _scores(self, labels: tuple[str, ...], columns: tuple[str, ...]) -> dict[str, NDArray[np.float64]]:
-        given = [fold.score for fold in self._folds if fold.score is not None]
-        if not given:
-            return {}
-        scores = np.concatenate(given)
-        if scores.ndim == 1:
-            positive = self._protocol.positive or conventional_positive(labels)
-            if positive is None:
-                raise InputError(
-                    f"one score per instance, and labels {', '.join(labels)}: declare protocol(positive=…)"
-                )
-            return {positive: scores}
-        if scores.shape[1] != len(columns):
-            raise InputError(
-                f"y_score has {scores.shape[1]} columns for {len(columns)} classes ({', '.join(columns)}); "
-                "set cvaudit.classes to the classes in the order of the columns"
-            )
-        return {label: scores[:, index] for index, label in enumerate(columns)}
+    def _add_skip(self, missing: MissingFold) -> None:
+        self._missing.append(missing)
 
+    def _add_claim(self, claim: Claim) -> None:
+        self._claims.append(claim)
 
-def _labels(values: ArrayLike, name: str) -> NDArray[np.str_]:
-    """Labels as text: 1, 1.0 and '1' are the same label."""
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise InputError(f"{name} must have one label per instance; its rows differ in length") from None
-    if array.ndim != 1:
-        raise InputError(f"{name} must have one label per instance; it has shape {array.shape}")
-    if array.dtype.kind == "O":
-        return np.array([_label(value, name) for value in array.tolist()], dtype=np.str_)
-    if array.dtype.kind == "f":
-        if not (odd := array[~np.equal(array, np.floor(array))]).size:
-            array = array.astype(np.int64)
-        elif np.isnan(odd).any():
-            raise InputError(f"{name} has a missing label")
-        else:
-            raise InputError(f"{name} has {odd[0]:g}, which is no label; scores are given as y_score")
-    return array.astype(np.str_)
-
-
-def _label(value: object, name: str = "the declaration") -> str:
-    if value is None or (not isinstance(value, str) and str(value) in _MISSING):
-        raise InputError(f"{name} has a missing label")
-    return str(int(value)) if isinstance(value, float | np.floating) and value == int(value) else str(value)
-
-
-def _score(values: ArrayLike) -> NDArray[np.float64]:
-    try:
-        score = np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError) as error:
-        raise InputError(f"y_score must be numbers: {error}") from None
-    if score.ndim not in (1, 2):
-        raise InputError(f"y_score must have a row per instance; it has shape {score.shape}")
-    return score[:, 0] if score.ndim == 2 and score.shape[1] == 1 else score
-
-
-def _codes(values: NDArray[np.str_], labels: tuple[str, ...]) -> NDArray[np.signedinteger]:
-    names, inverse = np.unique(values, return_inverse=True)
-    return np.array([labels.index(name) for name in names.tolist()], dtype=np.int32)[inverse]
+    def _declare(self, entries: Mapping[str, Any], about: Mapping[str, Any]) -> None:  # noqa: ARG002 (kept by fold)
+        return

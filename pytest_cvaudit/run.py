@@ -12,6 +12,7 @@ from pytest_cvaudit.engine import Audit, audit, concerns, suppress
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.manifest import experiment_from_log, experiments, find_manifests, is_manifest, load_manifest, shown
 from pytest_cvaudit.model import Protocol
+from pytest_cvaudit.recording import find_recordings, is_recording
 from pytest_cvaudit.rulebook import find_rule
 from pytest_cvaudit.settings import Settings, load_settings
 
@@ -38,11 +39,14 @@ class Options:
     protocol: Protocol = field(default_factory=Protocol)
     columns: Mapping[str, str] = field(default_factory=dict)
     by: tuple[str, ...] = ()
+    folds_from: str | None = None
+    join: str | None = None
 
     @property
     def about_log(self) -> bool:
         """Tell whether something is said that only a log alone can take."""
-        return bool(self.claims or self.columns or self.by or self.protocol != Protocol())
+        joined = self.folds_from or self.join
+        return bool(self.claims or self.columns or self.by or joined or self.protocol != Protocol())
 
     def settings(self, standard: str | None = None, base: Path | None = None) -> Settings:
         """The rules in force; the user's standard comes before the manifest's own."""
@@ -92,37 +96,42 @@ def accept(found: Audit, options: Options, *, whole: bool = True) -> Audit:
     return found if options.baseline is None else apply_baseline(found, load_baseline(options.baseline))
 
 
-def audit_log(path: Path, options: Options) -> Audit:
+def audit_log(path: Path | str, options: Options) -> Audit:
     """Audit one log without a manifest."""
     read = experiment_from_log(
-        path, claims=options.claims, protocol=options.protocol, columns=options.columns, by=options.by
-    )
+        path, claims=options.claims, protocol=options.protocol, columns=options.columns, by=options.by,
+        folds_from=options.folds_from, join=options.join,
+    )  # fmt: skip
     for experiment in read:
         if experiment.problem is not None:
             raise experiment.problem
     return audit(read, options.settings())
 
 
-def audit_paths(paths: Iterable[Path], options: Options) -> tuple[Audit, list[InputError]]:
+def audit_paths(paths: Iterable[Path | str], options: Options) -> tuple[Audit, list[InputError]]:
     """Audit manifests, logs and directories; what cannot be read at all is told apart and the rest is still audited."""
     found, errors = expand(paths)
     result = Audit()
     for path in found:
         try:
-            result += (
-                audit_manifest(path, _without_log(options, path)) if is_manifest(path) else audit_log(path, options)
-            )
+            if isinstance(path, Path) and is_manifest(path):
+                result += audit_manifest(path, _without_log(options, path))
+            else:
+                result += audit_log(path, options)
         except InputError as error:
             errors.append(error)
     return accept(result, options), errors
 
 
-def expand(paths: Iterable[Path]) -> tuple[list[Path], list[InputError]]:
-    """The manifests and logs that the paths name, each once, and the paths that name none."""
-    found: dict[Path, Path] = {}
+def expand(paths: Iterable[Path | str]) -> tuple[list[Path | str], list[InputError]]:
+    """The manifests and logs that the paths name, each once, and the paths that name none; addresses are texts."""
+    found: dict[Path | str, Path | str] = {}
     errors = []
     for path in paths:
         try:
+            if isinstance(path, str):
+                found.setdefault(path, path)
+                continue
             for part in _expand(path):
                 found.setdefault(part.resolve(), part)
         except InputError as error:
@@ -130,19 +139,20 @@ def expand(paths: Iterable[Path]) -> tuple[list[Path], list[InputError]]:
     return list(found.values()), errors
 
 
-def settings_in_force(paths: Iterable[Path], options: Options) -> list[Settings]:
+def settings_in_force(paths: Iterable[Path | str], options: Options) -> list[Settings]:
     """The rules in force for these paths: one entry per standard that they name."""
     found, errors = expand(paths)
     if errors:
         raise errors[0]
-    manifests = [(load_manifest(path).standard, path.parent) for path in found if is_manifest(path)]
+    named = [path for path in found if isinstance(path, Path) and is_manifest(path)]
+    manifests = [(load_manifest(path).standard, path.parent) for path in named]
     settings = [options.settings(*manifest) for manifest in manifests] or [options.settings()]
     return list({one.standard: one for one in settings}.values())
 
 
 def _expand(path: Path) -> list[Path]:
     if path.is_dir():
-        found = find_manifests(path)
+        found = [path] if is_recording(path) else find_manifests(path) or find_recordings(path)
         if not found:
             raise InputError("no cvaudit.yaml or *.cvaudit.yaml below this folder", shown(path))
         return found
@@ -160,7 +170,8 @@ def _expand(path: Path) -> list[Path]:
 def _without_log(options: Options, manifest: Path) -> Options:
     if options.about_log:
         message = (
-            "--claim, --positive, --folds, --instances, --column and --by are for a log; a manifest says these itself"
+            "--claim, --positive, --folds, --instances, --column, --by, --folds-from and --join are for a log;"
+            " a manifest says these itself"
         )
         raise InputError(message, shown(manifest))
     return options

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _LINEAR = ("accuracy", "error", "brier", "log_loss")
 #: Ratios whose numerator and denominator are sums over instances.
-_BETWEEN = ("accuracy", "error", "precision", "recall", "specificity")
+_BETWEEN = ("accuracy", "error", "precision", "recall", "specificity", "npv")
 #: Why a fold that the log mentions has no value.
 NO_VALUE = "no value in the log"
 _NEEDS_COUNTS = "only per-fold values are logged; log tp, fp, fn and tn per fold (or the predictions)"

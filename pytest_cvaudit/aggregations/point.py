@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 TABLE_MEASURES = ("accuracy", "error", "balanced_accuracy", "mcc", "kappa")
 _LINEAR = ("accuracy", "error")
 _NO_PREDICTED, _NO_POSITIVES, _NO_NEGATIVES = "no predicted positives", "no positives", "no negatives"
+_NO_PREDICTED_NEGATIVES = "no predicted negatives"
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class _Label:
 
 
 def label_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
-    """Build the table of precision, recall, specificity or F-beta of one label."""
+    """Build the table of precision, recall, specificity, NPV or F-beta of one label."""
     assert tallies.counts is not None
     counts = _Label(*(getattr(tallies.counts, part)[:, label].astype(np.float64) for part in ("tp", "fp", "fn", "tn")))
     if metric.beta is not None:
@@ -65,6 +66,7 @@ _RATES: dict[str, tuple[Callable[[_Label], Floats], str]] = {
     "precision": (lambda c: measures.precision(c.tp, c.fp), _NO_PREDICTED),
     "recall": (lambda c: measures.recall(c.tp, c.fn), _NO_POSITIVES),
     "specificity": (lambda c: measures.recall(c.tn, c.fp), _NO_NEGATIVES),
+    "npv": (lambda c: measures.precision(c.tn, c.fn), _NO_PREDICTED_NEGATIVES),
 }
 
 

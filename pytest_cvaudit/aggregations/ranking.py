@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_cvaudit.model import Metric
     from pytest_cvaudit.tallies.tally import Tallies
 
+    Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
 #: Means over instances: merging all folds is the mean weighted by fold size.
@@ -63,6 +64,46 @@ def ranking_table(metric: Metric, tallies: Tallies, label: int) -> MetricTable:
     return MetricTable(metric, pooled if linear else "avg", values, per_fold, tallies.cells, tallies.labels[label])
 
 
+def over_labels_table(metric: Metric, base: Metric, tallies: Tallies) -> MetricTable:
+    """Build the table of a ranking measure of each label against the rest, averaged over the labels that occur.
+
+    Weighted by frequency, a label that a fold lacks has no weight there; unweighted, it leaves the fold undefined.
+    """
+    labels = [label for label in tallies.curves if tallies.gold[:, label].any()]
+    rounded = tallies.decimals if tallies.rounded else None
+    weights = (
+        tallies.gold[:, labels] if metric.name.startswith("weighted") else np.ones((len(tallies.cells), len(labels)))
+    )
+    merged = [_merged(base, tallies.curves[label], rounded) for label in labels]
+    each = [[way(np.array([cell])) for way in merged] for cell in range(len(tallies.cells))]
+    per_fold = _averaged([_over_labels(spans, weights[cell]) for cell, spans in enumerate(each)])
+    present = [weights[cell] * [not np.isnan(span.value) for span in spans] for cell, spans in enumerate(each)]
+    per_fold_of = {"avg_present": _averaged(list(map(_over_labels, each, present)))}
+    ways: dict[str, Way] = {
+        "avg": folds.mean(per_fold),
+        "avg_skip": folds.mean_defined(per_fold),
+        "avg_present": folds.mean(per_fold_of["avg_present"]),
+        "avg_weighted": folds.mean_weighted(per_fold, tallies.n),
+        "merge": lambda cells: _over_labels([way(cells) for way in merged], weights[cells].sum(axis=0)),
+    }
+    values = mark_aliases(evaluate(ways, per_fold, tallies.cells, per_fold_of=per_fold_of), stem)
+    return MetricTable(metric, "avg", values, per_fold, tallies.cells, per_fold_of=per_fold_of)
+
+
+def _averaged(spans: Sequence[Span]) -> PerFold:
+    value, low, high = (np.array(column, dtype=np.float64) for column in zip(*spans, strict=True))
+    return PerFold(value, low, high, ["no instance of some label, or of the others"] * len(spans))
+
+
+def _over_labels(spans: Sequence[Span], weights: Ints | Floats) -> Span:
+    """The mean over labels; one without weight does not count, even where it is undefined."""
+    counted = [(span, weight) for span, weight in zip(spans, weights.tolist(), strict=True) if weight]
+    total = sum(weight for _, weight in counted)
+    if not counted:
+        return UNDEFINED
+    return Span(*(sum(span[end] * weight for span, weight in counted) / total for end in range(3)))
+
+
 def _merged(metric: Metric, curves: Sequence[Curve], rounded: int | None) -> Way:
     return lambda cells: _measure(metric, Curve.merge([curves[cell] for cell in cells]), rounded)
 
@@ -72,7 +113,7 @@ def _measure(metric: Metric, curve: Curve, rounded: int | None) -> Span:
         k = metric.k if metric.name == "precision_at_k" else curve.positives
         found = curve.precision_at(k) if k else None
         return UNDEFINED if found is None else Span(*found)
-    measured = curve.measures()
+    measured = curve.measures((metric.name,))
     value = getattr(measured, metric.name)
     if value is None:
         return UNDEFINED

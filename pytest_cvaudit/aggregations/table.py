@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from pytest_cvaudit.aggregations.labels import LabelSets, label_average_table
 from pytest_cvaudit.aggregations.logged import logged_table
 from pytest_cvaudit.aggregations.point import TABLE_MEASURES, label_table, table_table
-from pytest_cvaudit.aggregations.ranking import ranking_table
-from pytest_cvaudit.model.metrics import COUNTS, LABELS, find_metric, metric
+from pytest_cvaudit.aggregations.ranking import over_labels_table, ranking_table
+from pytest_cvaudit.model.metrics import COUNTS, LABELS, RANKING, find_metric, metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,10 +88,12 @@ class Aggregates:
         if wanted.name in TABLE_MEASURES and label is None:
             self._need_counts(wanted)
             return table_table(wanted, self._need_single_label(wanted))
+        if wanted.family == RANKING and wanted.base is not None:
+            return self._over_labels(wanted, tallies, metric(wanted.base), label)
         index = self._label_index(wanted, label)
         if wanted.family == COUNTS and wanted.name not in TABLE_MEASURES:
             self._need_counts(wanted)
-            if wanted.name == "specificity" and not tallies.knows_negatives:
+            if wanted.name in ("specificity", "npv") and not tallies.knows_negatives:
                 raise NotComputable("tn is not logged; log tn, or negatives per fold")
             return label_table(wanted, tallies, index)
         if wanted.family == COUNTS:
@@ -101,6 +103,19 @@ class Aggregates:
         if index not in tallies.curves:
             raise NotComputable(f"no score for label '{tallies.labels[index]}' is logged; log a score per instance")
         return ranking_table(wanted, tallies, index)
+
+    def _over_labels(self, wanted: Metric, tallies: Tallies, base: Metric, label: str | None) -> MetricTable:
+        if label is not None:
+            raise NotComputable(f"{wanted.name} averages over the labels; claim {base.name} of label '{label}'")
+        if len(tallies.labels) == 2 and tallies.single_label and len(tallies.curves) == 1:
+            # Turning the scores round for the other label leaves the area as it is.
+            return replace(ranking_table(base, tallies, next(iter(tallies.curves))), metric=wanted, label=None)
+        without = [
+            name for i, name in enumerate(tallies.labels) if i not in tallies.curves and tallies.gold[:, i].any()
+        ]
+        if without:
+            raise NotComputable(f"{wanted.name} needs a score per label, and none for '{without[0]}' is logged")
+        return over_labels_table(wanted, base, tallies)
 
     def _need_counts(self, wanted: Metric) -> tuple[Tallies, Protocol]:
         tallies = self.tallies

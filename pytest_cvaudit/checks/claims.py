@@ -231,17 +231,26 @@ def _sizes(claim: Claim, experiment: Experiment, tallies: Tallies | None) -> dic
 @check("CV509")
 def impossible_claim(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """Claims that no table of folds of the declared design can print."""
-    if experiment.evidence > Evidence.SUMMARY:
-        yield Irrelevant("there is a log, and the claims are judged by it")
-        return
     against, possible = next(((one.contradicts, one.possible) for one in attributions if one.contradicts), ((), ()))
+    if experiment.evidence > Evidence.SUMMARY and not against:
+        yield Irrelevant("there is a log, and the claims are judged by it")
     if against:
         protocol = experiment.protocol
-        design = f"{protocol.instances} instances, {protocol.positives} positives and {protocol.folds} folds"
+        design = protocol.described
+        severity = None
+        if experiment.evidence > Evidence.SUMMARY:
+            design = f"the {len(experiment.cells)} folds with the logged values"
+            severity = None if _about_one_label(experiment) else Severity.WARNING
         named, together = " and ".join(f"'{claim}'" for claim in against), len(against) > 1
         message = f"{named} cannot{' together' if together else ''} come from {design}: no table of folds prints "
         message += "them" if together else "it"
         if possible:
             message += f"; {' or '.join(possible[:2])} could{' for the first' if together else ''}"
         evidence = {"claims": [str(claim) for claim in against], "possible": list(possible)}
-        yield Hit(message, against[0], evidence=evidence)
+        yield Hit(message, against[0], evidence=evidence, severity=severity)
+
+
+def _about_one_label(experiment: Experiment) -> bool:
+    """Tell whether logged values are surely those of a positive label; precision, recall and F may be averages."""
+    logged = set() if experiment.scores is None else set(experiment.scores.values)
+    return experiment.protocol.positive is not None or not logged.isdisjoint(("specificity", "npv"))

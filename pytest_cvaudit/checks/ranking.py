@@ -70,6 +70,22 @@ def shift_between_folds(tallies: Tallies, label: int) -> Shift | None:
     return Shift(*(float(np.mean(column)) for column in zip(*parts, strict=True))) if parts else None
 
 
+def _shift_of(claim: Claim, tallies: Tallies) -> Shift | None:
+    """The shift of the label that a claim is about, or the mean over the labels that it averages."""
+    if claim.metric.base is None:
+        label = tallies.index(claim.label)
+        return None if label is None else shift_between_folds(tallies, label)
+    weighted, totals = claim.metric.name.startswith("weighted"), tallies.gold.sum(axis=0).tolist()
+    shares = {label: totals[label] if weighted else 1 for label in tallies.curves if totals[label]}
+    shifts = {label: shift_between_folds(tallies, label) for label in shares}
+    known = [(shift, shares[label] / sum(shares.values())) for label, shift in shifts.items() if shift is not None]
+    if not known or len(known) < len(shifts):
+        return None
+    # The labels share their instances, so their errors are added up as if they always went together.
+    mean = (sum(getattr(shift, part) * share for shift, share in known) for part in Shift.__dataclass_fields__)
+    return Shift(*mean)
+
+
 class Limits(NamedTuple):
     """From where on a merged ranking is a finding."""
 
@@ -93,11 +109,10 @@ def _merged(
             continue
         merged = table.values[merges[0]].value
         average = table.values["avg"].value if table.values["avg"].value is not None else table.values["avg_skip"].value
-        label = tallies.index(claim.label) if tallies is not None else None
-        if merged is None or average is None or tallies is None or label is None:
+        if merged is None or average is None or tallies is None:
             yield Unsure(f"'{claim}' is {merges[0]}, and no fold has both classes to compare it with")
         elif abs(average - merged) >= limits.min_difference:
-            shift = shift_between_folds(tallies, label)
+            shift = _shift_of(claim, tallies)
             if shift is not None and abs(shift.z) >= limits.z:
                 yield _hit(attribution, merges[0], merged, average, shift, protocol)
             elif shift is None or shift.at_most > limits.tolerance:
@@ -140,7 +155,9 @@ def auc_merge_uncalibrated(
     tolerance: float,
 ) -> Iterator[Result]:
     """A claimed AUC that sorts the scores of different folds together although they are not calibrated."""
-    yield from _merged(("auc",), attributions, tallies, protocol, Limits(min_difference, z, tolerance))
+    yield from _merged(
+        ("auc", "macro_auc", "weighted_auc"), attributions, tallies, protocol, Limits(min_difference, z, tolerance)
+    )
 
 
 @check("CV302")

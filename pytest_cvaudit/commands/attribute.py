@@ -25,9 +25,16 @@ def add_options(parser: argparse.ArgumentParser, emit: Callable[[str], None]) ->
         ("--instances", "N", "instances in the data set"),
         ("--positives", "P", "positives among them"),
         ("--folds", "K", "folds"),
+        ("--repeats", "R", "how often the cross-validation was repeated"),
+        ("--supports", "A=50,B=30", "instances of every class, instead of instances and positives"),
         ("--seconds", "S", "how long to search (default 5)"),
     ):
         parser.add_argument(option, metavar=metavar, help=text)
+    parser.add_argument(
+        "--dataset", action="append", metavar="instances=N,positives=P,folds=K[,stratified]",
+        help="one of several data sets that the numbers are averaged over; repeat it",
+    )  # fmt: skip
+    parser.add_argument("--log", metavar="FILE", help="the folds: their printed values, counts or predictions")
     parser.add_argument(
         "--stratified", action="store_true", help="each class's counts differ by at most 1 between folds"
     )
@@ -38,12 +45,18 @@ def add_options(parser: argparse.ArgumentParser, emit: Callable[[str], None]) ->
 
 def _run(options: argparse.Namespace, emit: Callable[[str], None]) -> int:
     """Solve, and write the document to where it was asked for; exit 1 if the claims are impossible."""
-    from pytest_cvaudit.forensics import Design, contradiction, solve
+    from pytest_cvaudit.commands.attribute_design import design_of, whole
+    from pytest_cvaudit.forensics import contradiction, solve
     from pytest_cvaudit.reporters import attribute, known_format, write
 
     fmt = known_format(options.format)
-    instances, positives, folds = (_whole(options, name) for name in ("instances", "positives", "folds"))
-    design = Design(instances, positives, folds, options.stratified)
+    if options.log is not None:
+        from pytest_cvaudit.commands import attribute_log
+
+        totals = {name: whole(options, name) for name in ("instances", "positives", "folds") if getattr(options, name)}
+        claims = [_claim(text) for text in options.claims]
+        return attribute_log.run(options, claims, totals, _seconds(options.seconds), emit)
+    design = design_of(options)
     seconds = _seconds(options.seconds)
     claims = [_claim(text) for text in options.claims]
     found = solve(claims, design, seconds=seconds)
@@ -64,15 +77,6 @@ def _claim(text: str) -> Claim:
         return Claim.parse(text)
     except InputError as error:
         raise error.at("claim") from None
-
-
-def _whole(options: argparse.Namespace, name: str) -> int:
-    text = getattr(options, name)
-    if text is None:
-        raise InputError("a design needs --instances, --positives and --folds")
-    if not text.isdecimal() or int(text) < 1:
-        raise InputError(f"'{text}' is not a positive whole number", f"--{name}")
-    return int(text)
 
 
 def _seconds(text: str | None) -> float:

@@ -8,7 +8,7 @@ from pytest_cvaudit.forensics.design import splits
 from pytest_cvaudit.forensics.exact import ways_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from pytest_cvaudit.forensics.design import Design, Shape
     from pytest_cvaudit.model import Metric
@@ -26,11 +26,20 @@ _SIZES: dict[str, Callable[[Shape], Sequence[int]]] = {
 
 def canonical(metric: Metric, design: Design) -> dict[str, str]:
     """Map every aggregation of the metric to the first one that is always equal to it in this design."""
-    shapes = {shape for split in splits(design) for group in split.groups for shape in group.shapes}
+    return equal_in({shape for split in splits(design) for group in split.groups for shape in group.shapes}, metric)
+
+
+def equal_in(shapes: Collection[Shape], metric: Metric) -> dict[str, str]:
+    """Map every aggregation of the metric to the first one that is always equal if all folds have such shapes."""
     names = {way: way for way in ways_of(metric)}
+    equal = len({sum(shape) for shape in shapes}) == 1
+    if equal:
+        names["avg_weighted"] = "avg"
     if metric.is_f:
         if all(positives for positives, _ in shapes):
-            names["avg_one"] = "avg"
+            names["avg_one"] = names["avg_nan"] = "avg"
+            if len({positives for positives, _ in shapes}) == 1:
+                names["avg_weighted_positives"] = "avg"
         return names
     if metric.name not in _SIZES:
         return names
@@ -38,5 +47,7 @@ def canonical(metric: Metric, design: Design) -> dict[str, str]:
     if all(min(size) > 0 for size in sizes):
         linear = metric.name != "kappa"
         first = "pooled" if linear and len(sizes) == 1 else "avg"
-        names.update({way: first for way in names if way != "pooled"})
+        names.update({way: first for way in names if way != "pooled" and (way != "avg_weighted" or equal)})
+    if metric.name in ("accuracy", "error"):
+        names["avg_weighted"] = "pooled"
     return names

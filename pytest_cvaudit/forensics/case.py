@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from pytest_cvaudit.forensics.cells import cells_of
 from pytest_cvaudit.forensics.design import splits
@@ -28,11 +31,14 @@ if TYPE_CHECKING:
 
 Part = tuple["Metric", str, "Bounds"]
 POOLED = ("pooled", "tp_fp")
-#: Seconds that a first look at the relaxation may take; it is taken up again at the thorough level.
-_SCREEN, _THOROUGH = 0.25, 2
-#: Sums that an exhaustive search may form per step, and seconds of random search, at each level of effort.
+#: With at most so many points of the totals, each is looked at by itself.
+_FEW_TOTALS = 8
+#: Seconds that a first look at the relaxation may take, and a second one at the level where it is thorough.
+_SCREEN, _AGAIN, _THOROUGH = 0.25, 1.0, 2
+#: At each level of effort: sums that an exhaustive search may form per step, and seconds of both random searches.
 _WORK = (2e5, 4e6, 1e7)
-_LOOK = (0.05, 0.6, 1.0)
+_SAMPLE = (0.03, 0.0, 0.3)
+_MATCH = (0.12, 0.4, 0.8)
 
 
 class Case:
@@ -65,29 +71,27 @@ class Case:
             self._judge_totals(deadline)
         else:
             most_tp, most_fp = int(totals.tp.max()), int(totals.high.max())
+            points = list(totals.points()) if totals.count <= _FEW_TOTALS else None
             for split in splits(self.design):
                 if time.monotonic() > deadline:
                     self._splits = None
                     return
                 problem = _problem(split, self.design, most_tp, most_fp, self.parts)
-                if not self._screened(problem, deadline):
+                if problem.complete and problem.hopeless:
+                    continue
+                if problem.complete and small(problem):
+                    # Searching all of a small split is quicker than the relaxation.
+                    answer = exhaust(problem, self.judge, _WORK[0], deadline)
+                    self.table = answer.table
+                    if answer.proven:
+                        continue
+                    if self.table is not None:
+                        return
+                elif points is not None:
+                    problem = _problem(split, self.design, most_tp, most_fp, self.parts, points)
+                if not (problem.complete and _refuted(problem, deadline)):
                     self._splits.append(_SplitCase(problem, self))
-                if self.table is not None:
-                    return
             self.impossible = not self._splits
-
-    def _screened(self, problem: Problem, deadline: float) -> bool:
-        """Tell whether a split is out; a small one is searched at once, which is quicker than the relaxation."""
-        if not problem.complete:
-            return False
-        if problem.hopeless:
-            return True
-        if small(problem):
-            answer = exhaust(problem, self.judge, _WORK[0], deadline)
-            self.table = answer.table
-            if answer.table is not None or answer.proven:
-                return answer.proven
-        return refuted_in_pieces(problem, min(deadline, time.monotonic() + _SCREEN))
 
     def _judge_totals(self, deadline: float) -> None:
         def table(tp: int, fp: int) -> tuple[Counts, ...]:
@@ -112,6 +116,15 @@ class Case:
                 self.impossible = not self._splits
 
 
+def _refuted(problem: Problem, deadline: float) -> bool:
+    """Tell whether a short look at the relaxation refutes a problem."""
+    if problem.hopeless:
+        return True
+    # Setting up may import the solver, which is not to count as looking.
+    _ = problem.relaxation
+    return refuted_in_pieces(problem, min(deadline, time.monotonic() + _SCREEN), thorough=False)
+
+
 class _SplitCase:
     """A case within one family of splits."""
 
@@ -125,23 +138,25 @@ class _SplitCase:
 
     def work(self, level: int, deadline: float) -> None:
         """Put in the effort of a level; random search before large exhaustion, as most open cases have tables."""
+        effort = min(level, len(_WORK) - 1)
         if level == 0:
-            self._exhaust(level, deadline)
+            self._exhaust(effort, deadline)
         if level == _THOROUGH and self.problem.complete:
-            self.impossible = refuted_in_pieces(self.problem, deadline)
+            self.impossible = refuted_in_pieces(self.problem, min(deadline, time.monotonic() + _AGAIN), thorough=True)
         if self.table is None and not self.impossible:
-            self._look(level, deadline)
+            self._look(effort, deadline)
         if level > 0 and self.table is None and not self.impossible:
-            self._exhaust(min(level, 2), deadline)
+            self._exhaust(effort, deadline)
 
-    def _look(self, level: int, deadline: float) -> None:
+    def _look(self, effort: int, deadline: float) -> None:
         if self.sampler is None or self.matcher is None:
             self.sampler = Sampler(self.problem, self.case.judge)
             self.matcher = Matcher(self.problem, self.case.judge)
-        searches = ((self.sampler,), (self.matcher,))[level] if level < 2 else (self.matcher, self.sampler)
-        for search in searches:
+        for search, seconds in ((self.sampler, _SAMPLE[effort]), (self.matcher, _MATCH[effort])):
             if self.table is None:
-                self.table = search.run(min(deadline, time.monotonic() + _LOOK[min(level, 2)]))
+                self.table = search.run(min(deadline, time.monotonic() + seconds))
+        # Points of the totals that are refuted during the search are left out: perhaps none remain.
+        self.impossible = self.problem.hopeless and self.problem.complete
 
     def _exhaust(self, level: int, deadline: float) -> None:
         if level <= self.searched:
@@ -151,11 +166,24 @@ class _SplitCase:
         self.table, self.impossible = answer.table, answer.proven
 
 
-def _problem(split: Split, design: Design, most_tp: int, most_fp: int, parts: Sequence[Part]) -> Problem:
+def _problem(
+    split: Split,
+    design: Design,
+    most_tp: int,
+    most_fp: int,
+    parts: Sequence[Part],
+    points: list[tuple[int, int]] | None = None,
+) -> Problem:
+    """Write the parts as a problem; the few points that pooled claims leave to the totals stand for these claims."""
     system = System(split, _cells(split, most_tp, most_fp), design)
     for metric, way, within in parts:
-        system.add(metric, way, within)
-    return build(system)
+        if points is None or way not in POOLED:
+            system.add(metric, way, within)
+    if points is not None:
+        tps, fps = zip(*points, strict=True)
+        system.row("tp", lambda cells: cells.tp.astype(np.float64), Fraction(min(tps)), Fraction(max(tps)), 1)
+        system.row("fp", lambda cells: cells.fp.astype(np.float64), Fraction(min(fps)), Fraction(max(fps)), 1)
+    return build(system, None if points is None else list(points))
 
 
 @cache

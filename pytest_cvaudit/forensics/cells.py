@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     Mask = NDArray[np.bool_]
 
 #: A group with more cells than this is thinned: what is found in it is found, but nothing is proven by not finding.
-MOST_CELLS = 600_000
+MOST_CELLS, _THINNED = 600_000, 60_000
+#: A thinned axis keeps at least so many counts; with many shapes more would add up.
+_FEWEST = 16
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Cells:
         specificity = measures.ratio(tn, self.negatives)
         if metric.name == "specificity":
             return specificity
+        if metric.name == "npv":
+            return measures.precision(tn, fn)
         if metric.name == "balanced_accuracy":
             return (self.recall + specificity) / 2
         above = (self.tp * tn - self.fp * fn).astype(np.float64)
@@ -77,6 +81,13 @@ class Cells:
         return measures.recall(self.tp, self.positives - self.tp)
 
     @cached_property
+    def present(self) -> Floats:
+        """The mean recall over the classes that a cell has; NaN in an empty fold."""
+        specificity = measures.ratio(self.negatives - self.fp, self.negatives)
+        both = (np.nan_to_num(self.recall) + np.nan_to_num(specificity)).astype(np.float64)
+        return measures.ratio(both, (self.positives > 0).astype(np.int64) + (self.negatives > 0))
+
+    @cached_property
     def judged(self) -> Mask:
         """The cells where precision and recall are both defined."""
         return ~np.isnan(self.precision) & ~np.isnan(self.recall)
@@ -89,7 +100,7 @@ def cells_of(split: Split, most_tp: int, most_fp: int) -> list[Cells]:
 
 def _cells(group: Group, most_tp: int, most_fp: int) -> Cells:
     sizes = [(min(p, most_tp) + 1) * (n + 1 if n < most_fp else most_fp + 1) for p, n in group.shapes]
-    keep = min(1.0, MOST_CELLS / max(1, sum(sizes)))
+    keep = 1.0 if sum(sizes) <= MOST_CELLS else _THINNED / sum(sizes)
     parts = [_cells_of_shape(shape, most_tp, most_fp, keep) for shape in group.shapes]
     positives, negatives, tp, fp = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Cells(positives, negatives, tp, fp, complete=keep == 1.0)
@@ -103,9 +114,9 @@ def _cells_of_shape(shape: Shape, most_tp: int, most_fp: int, keep: float) -> tu
 
 
 def _axis(most: int, keep: float) -> Ints:
-    if keep == 1.0 or most < 64:
+    if keep == 1.0 or most < _FEWEST:
         return np.arange(most + 1, dtype=np.int64)
-    count = max(64, int((most + 1) * keep))
+    count = max(_FEWEST, int((most + 1) * keep))
     # Small counts matter most to a score, so half of the axis is spent on them.
     even, small = np.linspace(0, most, count // 2), np.arange(min(most, count // 2) + 1)
     return np.unique(np.concatenate([np.rint(even).astype(np.int64), small]))

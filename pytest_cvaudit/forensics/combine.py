@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 FITS, CANNOT, UNDECIDED = "fits", "cannot", "undecided"
 #: With more combinations than this, pairs are screened first to leave most of them out.
-_MANY = 6
+_MANY = 40
+#: Combinations that are tried for one aggregation at first; every level tries four times as many.
+_CHOICES = 2
 Choice = tuple[tuple[int, str], ...]
 
 
@@ -98,9 +100,8 @@ class Combiner:
             if len(choice) < len(self.claims) or len(choice) < 2:
                 return
             case = self._case(tuple(choice))
-            for level in (0, 1):
-                if case.open:
-                    case.work(level, self.deadline)
+            if case.open:
+                case.work(0, self.deadline)
             if case.table is not None:
                 self._mark(case.table, tuple(choice))
 
@@ -112,8 +113,9 @@ class Combiner:
 
     def _work(self, one: tuple[int, str], level: int) -> None:
         left = False
-        for choice in self._choices(one):
-            if time.monotonic() > self.deadline:
+        # The first few combinations often hold a table; only where many must be tried do pairs pay.
+        for count, choice in enumerate(self._choices(one, pairs=level > 0)):
+            if time.monotonic() > self.deadline or count >= _CHOICES * 4**level:
                 return
             case = self._case(choice)
             if case.open:
@@ -125,8 +127,8 @@ class Combiner:
         if not left and time.monotonic() < self.deadline:
             self.answers[one] = CANNOT
 
-    def _choices(self, one: tuple[int, str]) -> Iterator[Choice]:
-        """The combinations that hold one aggregation of one claim, the likeliest first."""
+    def _choices(self, one: tuple[int, str], pairs: bool) -> Iterator[Choice]:
+        """The combinations that hold one aggregation of one claim, the likeliest first; perhaps screened by pairs."""
         options: list[list[str]] = []
         size = 1
         for at, (_, ways, _) in enumerate(self.claims):
@@ -134,9 +136,10 @@ class Combiner:
             left.sort(key=lambda way, at=at: self.answers.get((at, way)) != FITS)  # type: ignore[misc]
             size *= len(left)
             options.append(left)
-        for ways in product(*options):
-            choice = tuple(enumerate(ways))
-            if size <= _MANY or not self._pair_refuted(choice, one):
+        places = sorted(product(*(range(len(left)) for left in options)), key=sum)
+        for each in places:
+            choice = tuple((at, options[at][place]) for at, place in enumerate(each))
+            if not pairs or size <= _MANY or not self._pair_refuted(choice, one):
                 yield choice
 
     def _pair_refuted(self, choice: Choice, one: tuple[int, str]) -> bool:

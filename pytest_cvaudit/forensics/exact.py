@@ -18,18 +18,23 @@ Bounds = tuple[Fraction, Fraction]
 #: A sum of rational multiples of square roots of square-free numbers, by radicand; radicand 1 is the rational part.
 Surd = dict[int, Fraction]
 
-_F_WAYS = ("tp_fp", "avg", "avg_skip", "avg_one", "pr_re", "pr_re_skip")
-_RATE_WAYS = ("pooled", "avg", "avg_skip", "avg_one")
-_TABLE_WAYS = ("pooled", "avg", "avg_skip", "avg_zero")
-_RATES = ("precision", "recall", "specificity")
-_WHOLE = ("accuracy", "error", "balanced_accuracy", "mcc", "kappa")
+_F_WAYS = (
+    "tp_fp", "avg", "avg_skip", "avg_one", "pr_re", "pr_re_skip", "avg_nan", "avg_weighted", "avg_weighted_positives",
+)  # fmt: skip
+_RATE_WAYS = ("pooled", "avg", "avg_skip", "avg_one", "avg_weighted")
+_TABLE_WAYS = ("pooled", "avg", "avg_skip", "avg_zero", "avg_weighted")
+_RATES = ("precision", "recall", "specificity", "npv")
+#: Measures of the whole table, whose plain and weighted means are undefined as soon as one fold is.
+WHOLE = ("accuracy", "error", "balanced_accuracy", "mcc", "kappa")
 
 
 def ways_of(metric: Metric) -> tuple[str, ...]:
     """Name the aggregations of a metric that can be judged, or none."""
     if metric.is_f:
         return _F_WAYS
-    return _RATE_WAYS if metric.name in _RATES else _TABLE_WAYS if metric.name in _WHOLE else ()
+    if metric.name == "balanced_accuracy":
+        return (*_TABLE_WAYS, "avg_present")
+    return _RATE_WAYS if metric.name in _RATES else _TABLE_WAYS if metric.name in WHOLE else ()
 
 
 def bounds(printed: Printed, truncated: bool = False) -> Bounds:
@@ -47,7 +52,11 @@ def squared(beta: float) -> Fraction:
 
 def prints(metric: Metric, way: str, table: Table, within: Bounds) -> bool:
     """Tell whether the aggregation of the table is defined and lies within the bounds."""
-    value = aggregate(metric, way, table)
+    return lies(aggregate(metric, way, table), within)
+
+
+def lies(value: Surd | None, within: Bounds) -> bool:
+    """Tell whether a value is defined and lies within the bounds."""
     return value is not None and _sign(value, within[0]) >= 0 and _sign(value, within[1]) <= 0
 
 
@@ -61,23 +70,32 @@ def aggregate(metric: Metric, way: str, table: Table) -> Surd | None:
     kept: Table = table
     if metric.is_f and way == "avg_skip":
         kept = [fold for fold in table if _precision(fold) is not None and _recall(fold) is not None]
-    values = [_measure(metric)(fold) for fold in kept]
-    if way == "avg_skip":
-        return _mean([value for value in values if value is not None])
-    if way == "avg" and metric.name in _WHOLE:
-        return None if any(value is None for value in values) else _mean([v for v in values if v is not None])
+    measure = _measure(metric) if way != "avg_present" else _present
+    values = [measure(fold) for fold in kept]
+    if way in ("avg_skip", "avg_nan"):
+        return mean([value for value in values if value is not None])
+    if way in ("avg", "avg_weighted", "avg_present") and metric.name in WHOLE and None in values:
+        return None
     fill = Fraction(1 if way == "avg_one" else 0)
-    return _mean([{1: fill} if value is None else value for value in values])
+    return mean([{1: fill} if value is None else value for value in values], _weights(way, table))
 
 
-def _mean(values: list[Surd]) -> Surd | None:
-    if not values:
+def _weights(way: str, table: Table) -> list[int] | None:
+    if way == "avg_weighted":
+        return [sum(fold) for fold in table]
+    return [tp + fn for tp, _, fn, _ in table] if way == "avg_weighted_positives" else None
+
+
+def mean(values: Sequence[Surd], weights: Sequence[int] | None = None) -> Surd | None:
+    """Average values, each with its weight; nothing where there is none."""
+    shares = [1] * len(values) if weights is None else weights
+    if not sum(shares):
         return None
     total: Surd = {}
-    for value in values:
+    for value, share in zip(values, shares, strict=True):
         for radicand, factor in value.items():
-            total[radicand] = total.get(radicand, Fraction(0)) + factor
-    return {radicand: factor / len(values) for radicand, factor in total.items()}
+            total[radicand] = total.get(radicand, Fraction(0)) + share * factor
+    return {radicand: factor / sum(shares) for radicand, factor in total.items()}
 
 
 def _of_means(metric: Metric, table: Table, skip: bool) -> Surd | None:
@@ -115,6 +133,12 @@ def _balanced(fold: Counts) -> Fraction | None:
     return None if recall is None or specificity is None else (recall + specificity) / 2
 
 
+def _present(fold: Counts) -> Surd | None:
+    """The mean recall over the classes that the fold has."""
+    rates = [{1: rate} for rate in (_recall(fold), _specificity(fold)) if rate is not None]
+    return mean(rates)
+
+
 def _kappa(fold: Counts) -> Fraction | None:
     tp, fp, fn, tn = fold
     chance = (tp + fn) * (tp + fp) + (fp + tn) * (fn + tn)
@@ -127,6 +151,7 @@ _RATIONAL: dict[str, Callable[[Counts], Fraction | None]] = {
     "precision": _precision,
     "recall": _recall,
     "specificity": _specificity,
+    "npv": lambda fold: _ratio(fold[3], fold[2] + fold[3]),
     "balanced_accuracy": _balanced,
     "kappa": _kappa,
 }

@@ -13,16 +13,17 @@ from pytest_cvaudit.forensics.solve import IMPOSSIBLE, solve
 from pytest_cvaudit.model.printed import Printed
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from pytest_cvaudit.forensics.design import Design
+    from pytest_cvaudit.forensics.study import Study
     from pytest_cvaudit.model import Claim
 
 #: How many units of the last digit are searched on each side, and how many values are named.
 _OUTWARD, _NAMED = 12, 4
 
 
-def contradiction(claims: Sequence[Claim], design: Design, seconds: float = 5.0) -> tuple[Claim, ...]:
+def contradiction(claims: Sequence[Claim], design: Design | Study, seconds: float = 5.0) -> tuple[Claim, ...]:
     """Find the smallest set of claims that is impossible already; empty if none was proven so in time."""
     deadline = time.monotonic() + seconds
     for size in range(1, len(claims) + 1):
@@ -36,9 +37,25 @@ def contradiction(claims: Sequence[Claim], design: Design, seconds: float = 5.0)
 
 
 def possible_values(
-    claim: Claim, others: Sequence[Claim], design: Design, aggregation: str | None = None, *, seconds: float = 2.0
+    claim: Claim,
+    others: Sequence[Claim],
+    design: Design | Study,
+    aggregation: str | None = None,
+    *,
+    seconds: float = 2.0,
 ) -> list[str]:
     """List the printed values nearest to the claim that have a table, by rounding, together with the other claims."""
+
+    def has_table(moved: Claim, left: float) -> bool:
+        return solve([moved, *others], design, seconds=left, truncation=False).witness is not None
+
+    return nearest(claim, has_table, aggregation, seconds=seconds)
+
+
+def nearest(
+    claim: Claim, has_table: Callable[[Claim, float], bool], aggregation: str | None = None, *, seconds: float = 2.0
+) -> list[str]:
+    """List the printed values nearest to the claim of which something finds a table in the seconds left."""
     deadline = time.monotonic() + seconds
     named: list[str] = []
     for distance in range(_OUTWARD + 1):
@@ -47,10 +64,7 @@ def possible_values(
             left = deadline - time.monotonic()
             if left <= 0 or len(named) >= _NAMED:
                 return named
-            if moved is None:
-                continue
-            solution = solve([moved, *others], design, seconds=left, truncation=False)
-            if solution.witness is not None:
+            if moved is not None and has_table(moved, left):
                 named.append(str(moved.printed))
     return named
 

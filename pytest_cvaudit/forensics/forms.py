@@ -34,6 +34,7 @@ def pooled_form(metric: Metric, design: Design) -> tuple[Form, Form] | None:
         "precision": (Form(1, 0, 0), Form(1, 1, 0)),
         "recall": (Form(1, 0, 0), Form(0, 0, p)),
         "specificity": (Form(0, -1, n), Form(0, 0, n)),
+        "npv": (Form(0, -1, n), Form(-1, -1, all_)),
         "balanced_accuracy": (Form(n, -p, p * n), Form(0, 0, 2 * p * n)),
         "kappa": (Form(2 * n, -2 * p, 0), Form(n - p, n - p, p * all_)),
     }

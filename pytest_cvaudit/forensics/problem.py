@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_cvaudit.forensics.relax import Relaxation
 from pytest_cvaudit.forensics.rows import Curve, PooledMcc, Row, System, whole
 
 if TYPE_CHECKING:
@@ -30,7 +32,8 @@ _TOLERANCE = 1e-9
 class Problem:
     """Groups of folds with a vector of whole numbers per cell, and the window that each component's sum must meet.
 
-    Real values are cut to steps and the windows widened by what cutting can lose, so no solution is lost.
+    Real values are cut to steps and the windows widened by what cutting can lose, so no solution is lost. Where only
+    a few totals (tp, fp) can fit, ``points`` lists them.
     """
 
     names: list[str]
@@ -46,6 +49,12 @@ class Problem:
     curves: list[Curve]
     mccs: list[PooledMcc]
     complete: bool
+    points: list[tuple[int, int]] | None = None
+
+    @cached_property
+    def relaxation(self) -> Relaxation:
+        """The convex mixes of the cells."""
+        return Relaxation(self.vectors, self.counts)
 
     @property
     def folds(self) -> int:
@@ -59,8 +68,12 @@ class Problem:
 
     @property
     def hopeless(self) -> bool:
-        """Tell whether a window or a group is empty, so that nothing fits."""
-        return bool((self.low > self.high).any()) or any(len(vectors) == 0 for vectors in self.vectors)
+        """Tell whether a window or a group is empty or no totals are left, so that nothing fits."""
+        return (
+            self.points == []
+            or bool((self.low > self.high).any())
+            or any(len(vectors) == 0 for vectors in self.vectors)
+        )
 
     def table(self, chosen: Sequence[tuple[int, int]]) -> tuple[tuple[int, int, int, int], ...]:
         """Write chosen (group, cell) pairs as counts per fold."""
@@ -88,7 +101,17 @@ class Problem:
             spread = (tp + fp) * (p + n - tp - fp) * float(p) * float(n)
             value = (tp * n - fp * p) / np.sqrt(np.maximum(spread, 1e-300))
             total += _outside(value, mcc.within, _TOLERANCE)
+        if self.points is not None:
+            total += self._off_points(sums)
         return total
+
+    def _off_points(self, sums: Ints) -> Floats:
+        """How far the totals are from the nearest of those that can fit, as a share of all instances."""
+        tp, fp = (sums[:, self.names.index(name)] for name in ("tp", "fp"))
+        nearest = np.full(len(sums), np.inf)
+        for point in self.points or ():
+            np.minimum(nearest, np.abs(tp - point[0]) + np.abs(fp - point[1]), out=nearest)
+        return nearest / sum(self.design_size)
 
     def _real(self, sums: Ints, name: str) -> Floats:
         at = self.names.index(name)
@@ -101,7 +124,7 @@ def _outside(value: Floats, within: Bounds, tolerance: float) -> Floats:
     return np.maximum(0.0, np.maximum(low - value, value - high) - tolerance)
 
 
-def build(system: System) -> Problem:
+def build(system: System, points: list[tuple[int, int]] | None = None) -> Problem:
     """Write a system in whole numbers and drop the cells that no table can hold."""
     folds = system.design.folds
     names = list(system.rows)
@@ -126,7 +149,7 @@ def build(system: System) -> Problem:
     problem = Problem(
         names, counts, vectors, system.cells, kept, limits[:, 0], limits[:, 1], np.array(units), np.array(centres),
         (system.design.positives, system.design.negatives), system.curves, system.mccs,
-        all(cells.complete for cells in system.cells),
+        all(cells.complete for cells in system.cells), points,
     )  # fmt: skip
     prune(problem)
     return problem

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_cvaudit.forensics.exact import squared
+from pytest_cvaudit.forensics.exact import WHOLE, squared
 from pytest_cvaudit.forensics.forms import Form, excess, pooled_form
 
 if TYPE_CHECKING:
@@ -23,11 +23,17 @@ if TYPE_CHECKING:
     from pytest_cvaudit.model import Metric
 
     Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
     Mask = NDArray[np.bool_]
 
 #: Whole-number rows stay below this in every sum, so that floats hold them exactly.
 _LARGEST = 1 << 50
 _LARGEST_SCALE = 10**6
+#: The weight of a fold in the weighted means.
+WEIGHTS: dict[str, Callable[[Cells], Ints]] = {
+    "avg_weighted": lambda cells: cells.positives + cells.negatives,
+    "avg_weighted_positives": lambda cells: cells.positives,
+}
 
 
 @dataclass
@@ -104,30 +110,31 @@ class System:
             self._pooled(metric, within)
         elif way.startswith("pr_re"):
             self._of_means(metric, within, skip=way == "pr_re_skip")
-        elif way == "avg_skip":
-            self._mean_defined(metric, within)
+        elif way in ("avg_skip", "avg_nan"):
+            self._mean_defined(metric, within, judged=metric.is_f and way == "avg_skip")
         else:
             self._mean_filled(metric, way, within)
 
     def _mean_filled(self, metric: Metric, way: str, within: Bounds) -> None:
-        fill = 1.0 if way == "avg_one" else 0.0
-        if way == "avg" and metric.name in ("accuracy", "error", "balanced_accuracy", "mcc", "kappa"):
+        if way in ("avg", "avg_weighted", "avg_present") and metric.name in WHOLE:
             self.allowed = [
-                allowed & ~np.isnan(cells.values(metric))
+                allowed & ~np.isnan(per_fold(metric, way, cells))
                 for allowed, cells in zip(self.allowed, self.cells, strict=True)
             ]
-        k = self.design.folds
+        fill = 1.0 if way == "avg_one" else 0.0
+        total, scale = Fraction(self.design.folds), self._scale(metric)
+        key = f"{metric.name}:{fill:g}"
+        if way in WEIGHTS:
+            key, scale = f"{metric.name}*{way}", None
+            total = Fraction(self.design.instances if way == "avg_weighted" else self.design.positives)
+        elif way == "avg_present":
+            key, scale = f"{metric.name}:{way}", None
+        self.row(key, lambda cells: summand(metric, way, cells), total * within[0], total * within[1], scale)
 
-        def value(cells: Cells) -> Floats:
-            values = cells.values(metric)
-            return np.where(np.isnan(values), fill, values)
-
-        self.row(f"{metric.name}:{fill:g}", value, k * within[0], k * within[1], self._scale(metric))
-
-    def _mean_defined(self, metric: Metric, within: Bounds) -> None:
+    def _mean_defined(self, metric: Metric, within: Bounds, judged: bool) -> None:
         def kept(cells: Cells) -> tuple[Floats, Mask]:
             values = cells.values(metric)
-            keep = cells.judged if metric.is_f else ~np.isnan(values)
+            keep = cells.judged if judged else ~np.isnan(values)
             return np.where(keep, np.nan_to_num(values), 0.0), keep
 
         def above(bound: Fraction) -> Callable[[Cells], Floats]:
@@ -142,10 +149,10 @@ class System:
             return
         # The two rows differ by the width of the bounds per counted fold, which closes both windows.
         zero, most = Fraction(0), self.design.folds * (within[1] - within[0])
-        what = "judged" if metric.is_f else metric.name
+        what = "judged" if judged else metric.name
         self.row(f"folds:{what}", lambda cells: kept(cells)[1].astype(np.float64), Fraction(1), None, 1)
-        self.row(f"{metric.name}>{within[0]}", above(within[0]), zero, most)
-        self.row(f"{metric.name}<{within[1]}", above(within[1]), -most, zero)
+        self.row(f"{metric.name}/{what}>{within[0]}", above(within[0]), zero, most)
+        self.row(f"{metric.name}/{what}<{within[1]}", above(within[1]), -most, zero)
 
     def _of_means(self, metric: Metric, within: Bounds, skip: bool) -> None:
         k = Fraction(self.design.folds)
@@ -170,9 +177,10 @@ class System:
         form = pooled_form(metric, self.design)
         if metric.name in ("precision", "mcc"):
             self.row("predicted", lambda cells: (cells.tp + cells.fp).astype(np.float64), Fraction(1), None, 1)
-        if form is None:
-            top, bottom = Fraction(self.design.positives), Fraction(self.design.negatives)
+        top, bottom = Fraction(self.design.positives), Fraction(self.design.negatives)
+        if metric.name in ("npv", "mcc"):
             self.row("predicted", lambda cells: (cells.tp + cells.fp).astype(np.float64), None, top + bottom - 1, 1)
+        if form is None:
             self.row("tp", lambda cells: cells.tp.astype(np.float64), Fraction(0), top, 1)
             self.row("fp", lambda cells: cells.fp.astype(np.float64), Fraction(0), bottom, 1)
             self.mccs.append(PooledMcc(within))
@@ -210,6 +218,18 @@ class System:
 
     def _recall_scale(self) -> int | None:
         return _common([p for group in self.split.groups for p, _ in group.shapes])
+
+
+def per_fold(metric: Metric, way: str, cells: Cells) -> Floats:
+    """What a fold contributes to a mean before undefined folds are filled."""
+    return cells.present if way == "avg_present" else cells.values(metric)
+
+
+def summand(metric: Metric, way: str, cells: Cells) -> Floats:
+    """What a fold adds to the sum that a mean over all folds is made of, its weight included."""
+    values = per_fold(metric, way, cells)
+    filled: Floats = np.where(np.isnan(values), 1.0 if way == "avg_one" else 0.0, values)
+    return filled * WEIGHTS[way](cells) if way in WEIGHTS else filled
 
 
 def _judged(name: str, bound: float) -> Callable[[Cells], Floats]:

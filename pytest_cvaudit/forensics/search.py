@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
 
 Judge = Callable[[tuple["Counts", ...]], bool]
-_CHUNK = 1 << 20
+_CHUNK = 1 << 18
+#: A step that forms more sums than this per second that is left is not begun.
+_PER_SECOND = 4e6
 #: Pruning and equal sums are trusted to shrink a search by this much, as a logarithm.
 _HOPE = 5.0
 _SMALL = 5000
@@ -91,7 +93,7 @@ def _exhaust(problem: Problem, judge: Judge, work: float, deadline: float, merge
         # The smaller side takes a fold; each side stays within one group as long as it can.
         group = waiting.pop(0) if side is sides[0] else waiting.pop()
         side.slots.append(group)
-        if len(side.sums) * len(vectors[group]) > work or time.monotonic() > deadline:
+        if len(side.sums) * len(vectors[group]) > min(work, _PER_SECOND * (deadline - time.monotonic())):
             return Answer(), False
         low = problem.low - (total_most - sum(most[g] for g in side.slots))
         high = problem.high - (total_least - sum(least[g] for g in side.slots))
@@ -137,6 +139,8 @@ def _join(
     problem: Problem, sides: list[_Frontier], classes: list[Ints], judge: Judge, deadline: float
 ) -> tuple[Answer, bool]:
     one, two = sorted(sides, key=lambda side: len(side.sums))
+    if len(one.sums) + len(two.sums) > _PER_SECOND * (deadline - time.monotonic()):
+        return Answer(), False
     index = Index(two.sums, problem.low, problem.high)
     doubtful = False
     for mine, theirs in index.pairs(one.sums, problem.low, problem.high):

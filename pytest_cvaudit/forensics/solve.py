@@ -10,15 +10,18 @@ from typing import TYPE_CHECKING
 from pytest_cvaudit.forensics.aliases import canonical
 from pytest_cvaudit.forensics.combine import CANNOT, FITS, UNDECIDED, Combiner, Found
 from pytest_cvaudit.forensics.exact import bounds, ways_of
+from pytest_cvaudit.forensics.study import Study, StudyCombiner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_cvaudit.forensics.design import Design
     from pytest_cvaudit.forensics.exact import Bounds, Counts
-    from pytest_cvaudit.model import Claim
+    from pytest_cvaudit.model import Claim, Metric
 
 UNIQUE, AMBIGUOUS, IMPOSSIBLE = "unique", "ambiguous", "impossible"
+_NEVER_JUDGED = "not judged by the supports: {}"
+_NOT_UNDERSTOOD = "this measure or aggregation cannot be judged by the design"
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class ClaimFit:
     aggregations: dict[str, str]
     truncated: bool = False
     aliases: dict[str, str] = field(default_factory=dict)
+    reason: str | None = None
 
     @property
     def fitting(self) -> tuple[str, ...]:
@@ -41,10 +45,14 @@ class ClaimFit:
 
 @dataclass(frozen=True)
 class Witness:
-    """A fold table (tp, fp, fn, tn per fold) that prints every claim by the aggregation named for it."""
+    """A fold table (tp, fp, fn, tn per fold) that prints every claim by the aggregation named for it.
+
+    ``keys`` says where each entry belongs (repeat, data set, label) where a study has several parts.
+    """
 
     aggregations: tuple[str, ...]
     folds: tuple[Counts, ...]
+    keys: tuple[dict[str, str | int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +65,9 @@ class Solution:
     seconds: float
 
 
-def solve(claims: Sequence[Claim], design: Design, *, seconds: float = 5.0, truncation: bool = True) -> Solution:
+def solve(
+    claims: Sequence[Claim], design: Design | Study, *, seconds: float = 5.0, truncation: bool = True
+) -> Solution:
     """Decide for every aggregation of every claim whether some table makes it, together with all other claims.
 
     Claims that no table prints by rounding are tried by ``truncation``, as few of them as possible.
@@ -66,32 +76,62 @@ def solve(claims: Sequence[Claim], design: Design, *, seconds: float = 5.0, trun
     names = [_names(claim, design) for claim in claims]
     judged = [at for at, ways in enumerate(names) if ways]
     parts = [(claims[at], names[at]) for at in judged]
-    found, cut = _by_rounding_or_truncation(parts, design, start + seconds, truncation)
+    never = [design.unjudged(claim) if isinstance(design, Study) and not claim.aggregation else () for claim in claims]
+    closed = [(place, part) for place, part in enumerate(parts) if not never[judged[place]]]
+    if len(closed) < len(parts):
+        # What is impossible must be so without the claims that may come from an aggregation that is not judged.
+        alone, _ = _by_rounding_or_truncation([part for _, part in closed], design, start + seconds / 2, truncation)
+        found, cut = _by_rounding_or_truncation(parts, design, start + seconds, truncation)
+        found.answers = _softened(found, {place: alone.answers[at] for at, (place, _) in enumerate(closed)})
+    else:
+        found, cut = _by_rounding_or_truncation(parts, design, start + seconds, truncation)
     fits: list[ClaimFit] = []
     for at, claim in enumerate(claims):
         if at not in judged:
-            fits.append(ClaimFit(claim, {claim.aggregation or "unknown": UNDECIDED}))
+            fits.append(ClaimFit(claim, {claim.aggregation or "unknown": UNDECIDED}, reason=_NOT_UNDERSTOOD))
             continue
         place = judged.index(at)
         answers = found.answers[place]
         aliases = {way: first for way, first in names[at].items() if way != first and first in names[at]}
-        aggregations = {way: answers[first] for way, first in names[at].items()}
-        fits.append(ClaimFit(claim, aggregations, place in cut, aliases))
+        aggregations = {way: answers[first] for way, first in names[at].items()} | dict.fromkeys(never[at], UNDECIDED)
+        reason = _NEVER_JUDGED.format(", ".join(never[at])) if never[at] else None
+        fits.append(ClaimFit(claim, aggregations, place in cut, aliases, reason))
     witness = None
     if found.table is not None and len(judged) == len(claims):
-        witness = Witness(found.ways, found.table)
-    return Solution(_verdict(fits), tuple(fits), witness, time.monotonic() - start)
+        keys = design.keys(found.table) if isinstance(design, Study) else ()
+        witness = Witness(found.ways, found.table, keys)
+    return Solution(verdict_of(fits), tuple(fits), witness, time.monotonic() - start)
 
 
-def _names(claim: Claim, design: Design) -> dict[str, str]:
+def _names(claim: Claim, design: Design | Study) -> dict[str, str]:
     """Map the aggregations that the claim may come from to the first that is always equal."""
-    names = canonical(claim.metric, design) if ways_of(claim.metric) else {}
+    if isinstance(design, Study):
+        names = design.names(claim)
+    else:
+        # A claim on one label may be about the negatives.
+        names = canonical(claim.metric, design) if ways_of(claim.metric) and claim.label is None else {}
     if claim.aggregation is not None:
         names = {way: first for way, first in names.items() if way == claim.aggregation}
     return names
 
 
-def _verdict(fits: Sequence[ClaimFit]) -> str:
+def _softened(found: Found, alone: dict[int, dict[str, str]]) -> list[dict[str, str]]:
+    """Answers where some claims may come from elsewhere: only what the others rule out ``alone`` cannot be."""
+    return [
+        {
+            way: answer if answer == FITS else CANNOT if alone.get(place, {}).get(way) == CANNOT else UNDECIDED
+            for way, answer in answers.items()
+        }
+        for place, answers in enumerate(found.answers)
+    ]
+
+
+def _subject(claim: Claim, design: Design | Study) -> Metric:
+    return design.subject(claim) if isinstance(design, Study) else claim.metric
+
+
+def verdict_of(fits: Sequence[ClaimFit]) -> str:
+    """The verdict on all claims together."""
     answers = [answer for fit in fits for answer in fit.aggregations.values()]
     if any(all(answer == CANNOT for answer in fit.aggregations.values()) for fit in fits):
         return IMPOSSIBLE
@@ -101,13 +141,15 @@ def _verdict(fits: Sequence[ClaimFit]) -> str:
 
 
 def _by_rounding_or_truncation(
-    claims: Sequence[tuple[Claim, dict[str, str]]], design: Design, deadline: float, truncation: bool
+    claims: Sequence[tuple[Claim, dict[str, str]]], design: Design | Study, deadline: float, truncation: bool
 ) -> tuple[Found, frozenset[int]]:
     def attempt(within: Sequence[Bounds]) -> Found:
         parts = [
-            (claim.metric, tuple(dict.fromkeys(ways.values())), window)
+            (_subject(claim, design), tuple(dict.fromkeys(ways.values())), window)
             for (claim, ways), window in zip(claims, within, strict=True)
         ]
+        if isinstance(design, Study):
+            return StudyCombiner(parts, design, deadline).run()
         return Combiner(parts, design, deadline).run()
 
     rounded = [bounds(claim.printed) for claim, _ in claims]

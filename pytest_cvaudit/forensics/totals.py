@@ -40,6 +40,11 @@ class Region:
         """Tell whether no totals fit: a proof, as the region only errs by holding too much."""
         return len(self.tp) == 0
 
+    @property
+    def count(self) -> int:
+        """How many totals there are."""
+        return int((self.high - self.low + 1).sum())
+
     def points(self) -> Iterator[tuple[int, int]]:
         """Yield the totals, the middles of the widest intervals first."""
         order = np.argsort(self.low - self.high, kind="stable")
@@ -60,8 +65,9 @@ def region(claims: Sequence[tuple[Metric, Bounds]], design: Design) -> Region:
         form = pooled_form(metric, design)
         if metric.name in ("precision", "mcc"):
             low[0] = 1
-        if form is None:
+        if metric.name in ("npv", "mcc"):
             high[-1] = min(int(high[-1]), design.negatives - 1)
+        if form is None:
             low, high = _mcc(tp, low, high, within, design)
             continue
         for bound, sign in ((within[0], 1), (within[1], -1)):

@@ -31,7 +31,7 @@ def experiments(manifest: Manifest) -> list[Experiment]:
 
 
 def experiment_from_log(
-    path: Path,
+    path: Path | str,
     *,
     claims: Sequence[str] = (),
     protocol: Protocol | None = None,
@@ -40,16 +40,26 @@ def experiment_from_log(
     select: Mapping[str, str] | None = None,
     threshold: float | None = None,
     separator: str | None = None,
+    folds_from: str | None = None,
+    join: str | None = None,
 ) -> list[Experiment]:
-    """Read a log without a manifest, as the command line gives it; the experiment is called after the file."""
-    location = Location(shown(path))
+    """Read a log without a manifest, as the command line gives it; the experiment is called after the file.
+
+    A text is an address that a reader understands, such as ``mlflow:NAME``.
+    """
+    location = Location(path if isinstance(path, str) else shown(path))
     source = LogSource(
         paths=(str(path),), columns=columns or {}, by=tuple(by), select=select or {}, threshold=threshold,
-        separator=separator, location=location,
+        separator=separator, folds_from=folds_from, join=join, location=location,
     )  # fmt: skip
     parsed = tuple(ClaimSpec(Claim.parse(text)) for text in claims)
-    name = _COMPRESSED.sub("", path.absolute().name)
-    return _read(ExperimentSpec(Path(name).stem, source, protocol or Protocol(), parsed, location))
+    return _read(ExperimentSpec(_name(path), source, protocol or Protocol(), parsed, location))
+
+
+def _name(path: Path | str) -> str:
+    if isinstance(path, str):
+        return path.partition(":")[2].partition("?")[0]
+    return Path(_COMPRESSED.sub("", path.absolute().name)).stem
 
 
 def _read(spec: ExperimentSpec) -> list[Experiment]:

@@ -13,7 +13,7 @@ from pytest_cvaudit.manifest.files import shown
 from pytest_cvaudit.manifest.nodes import Entries, Items, Scalar, parse_file, problem
 from pytest_cvaudit.manifest.spec import ClaimSpec, Comparison, ExperimentSpec, LogSource, Manifest, Suppression
 from pytest_cvaudit.manifest.validate import validate
-from pytest_cvaudit.model import Claim, Location, Printed, Protocol, metric
+from pytest_cvaudit.model import Claim, DataSet, Location, Printed, Protocol, metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,7 +70,7 @@ class _Loader:
         if source and table:
             raise problem("'log' and 'table' exclude each other", self.path, table.line)
         if source is None and table is None:
-            for key in ("by", "select", "columns", "threshold", "separator"):
+            for key in ("by", "select", "columns", "threshold", "separator", "folds_from", "join"):
                 if node.get(key) is not None:
                     raise problem(f"'{key}' needs a 'log' or a 'table' to read", self.path, node.lines[key])
             return None
@@ -83,6 +83,8 @@ class _Loader:
             select=_text_by_text(node, "select"),
             threshold=_number(node, "threshold"),
             separator=_text(node, "separator"),
+            folds_from=_text(node, "folds_from"),
+            join=_text(node, "join"),
             location=Location(self.path, (source or table or node).line),
         )
 
@@ -92,6 +94,7 @@ class _Loader:
         if isinstance(labels, Entries):
             names = tuple(labels.values)
             frequencies = {label: value.number for label, value in labels.values.items() if isinstance(value, Scalar)}
+        supports = self.supports(node)
         if repeated := [name for name, times in Counter(names).items() if times > 1]:
             raise problem(f"duplicate label '{repeated[0]}'", self.path, node.lines["labels"])
         return Protocol(
@@ -99,7 +102,7 @@ class _Loader:
             folds=_count(node, "folds"),
             repeats=_count(node, "repeats"),
             stratified=_truth(node, "stratified"),
-            instances=_count(node, "instances"),
+            instances=sum(supports.values()) if supports else _count(node, "instances"),
             positives=_count(node, "positives"),
             labels=names or None,
             frequencies=frequencies,
@@ -107,7 +110,43 @@ class _Loader:
             group=_text(node, "group"),
             k=_count(node, "k"),
             none=_text(node, "none"),
+            supports=supports,
+            datasets=self.datasets(node),
         )
+
+    def supports(self, node: Entries) -> dict[str, int] | None:
+        found = node.get("supports")
+        if not isinstance(found, Entries):
+            return None
+        self.without_log(node, "supports", ("positives", "datasets", "positive"))
+        supports = {label: int(value.number) for label, value in found.values.items() if isinstance(value, Scalar)}
+        instances = _count(node, "instances")
+        if instances not in (None, sum(supports.values())):
+            message = f"'supports' add up to {sum(supports.values())}, not to the {instances} of 'instances'"
+            raise problem(message, self.path, node.lines["supports"])
+        return supports
+
+    def datasets(self, node: Entries) -> tuple[DataSet, ...] | None:
+        if not isinstance(node.get("datasets"), Items):
+            return None
+        self.without_log(node, "datasets", ("instances", "positives", "folds", "repeats", "stratified"))
+        return tuple(self.dataset(_entries(item)) for item in _list(node, "datasets"))
+
+    def dataset(self, node: Entries) -> DataSet:
+        instances, positives, folds = (_count(node, key) or 0 for key in ("instances", "positives", "folds"))
+        if positives >= instances:
+            raise problem(
+                f"{positives} positives of {instances} instances: both classes must occur", self.path, node.line
+            )
+        if folds > instances:
+            raise problem(f"{instances} instances cannot make {folds} folds", self.path, node.lines["folds"])
+        return DataSet(instances, positives, folds, bool(_truth(node, "stratified")))
+
+    def without_log(self, node: Entries, key: str, others: tuple[str, ...]) -> None:
+        """Refuse a key that describes the design alone beside a log, or beside keys that say the same."""
+        for other in ("log", "table", *others):
+            if node.get(other) is not None:
+                raise problem(f"'{key}' and '{other}' exclude each other", self.path, node.lines[key])
 
     def claim(self, node: Node, where: str | None, by: tuple[str, ...]) -> ClaimSpec:
         try:
@@ -116,8 +155,8 @@ class _Loader:
             entries = _entries(node)
             if "metric" not in entries.values:
                 (name,) = entries.values
-                value = _required(entries, name)
-                return ClaimSpec(Claim(metric(name), Printed.parse(value), where=where, line=node.line))
+                claim = Claim.parse(f"{name} = {_required(entries, name)}", node.line)
+                return ClaimSpec(replace(claim, where=where))
             claim = Claim(
                 metric=_metric(_required(entries, "metric"), _count(entries, "k")),
                 printed=Printed.parse(_required(entries, "value")),

@@ -28,6 +28,8 @@ class LogSource:
     select: Mapping[str, str] = field(default_factory=dict)
     threshold: float | None = None
     separator: str | None = None
+    folds_from: str | None = None
+    join: str | None = None
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from pytest_cvaudit.model.claim import Claim
 from pytest_cvaudit.model.experiment import (
     Cell,
+    DataSet,
     Evidence,
     Experiment,
     FoldCounts,
@@ -19,7 +20,7 @@ from pytest_cvaudit.model.outcome import Finding, Outcome, Severity, Status
 from pytest_cvaudit.model.printed import Interval, Printed
 
 __all__ = [
-    "Cell", "Claim", "Evidence", "Experiment", "Finding", "FoldCounts", "FoldScores", "Interval", "Location", "Metric",
-    "MissingFold", "Outcome", "Predictions", "Printed", "Protocol", "Severity", "Status", "TrainingRows", "find_metric",
-    "metric", "sorted_cells",
+    "Cell", "Claim", "DataSet", "Evidence", "Experiment", "Finding", "FoldCounts", "FoldScores", "Interval", "Location",
+    "Metric", "MissingFold", "Outcome", "Predictions", "Printed", "Protocol", "Severity", "Status", "TrainingRows",
+    "find_metric", "metric", "sorted_cells",
 ]  # fmt: skip

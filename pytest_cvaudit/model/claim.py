@@ -9,7 +9,7 @@ from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model.metrics import Metric, metric
 from pytest_cvaudit.model.printed import Printed
 
-_CLAIM = re.compile(r"^\s*(?P<metric>[^=:]+?)\s*[=:]\s*(?P<value>\S.*?)\s*$")
+_CLAIM = re.compile(r"^\s*(?P<metric>[^=:\[\]]+?)\s*(?:\[(?P<label>[^\[\]]+)\])?\s*[=:]\s*(?P<value>\S.*?)\s*$")
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,12 @@ class Claim:
 
     @classmethod
     def parse(cls, text: str, line: int | None = None) -> Claim:
-        """Read a claim written as ``f1 = 0.69``."""
+        """Read a claim written as ``f1 = 0.69``, or ``f1[setosa] = 0.97`` if it is about one label."""
         match = _CLAIM.match(text)
         if match is None:
             raise InputError(f"'{text}' is not a claim; write it as 'f1 = 0.69'", line=line)
-        return cls(metric(match["metric"]), Printed.parse(match["value"]), line=line)
+        label = match["label"].strip() if match["label"] else None
+        return cls(metric(match["metric"]), Printed.parse(match["value"]), label=label, line=line)
 
     @property
     def name(self) -> str:

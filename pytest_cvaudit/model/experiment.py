@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -122,6 +122,16 @@ class MissingFold:
 
 
 @dataclass(frozen=True)
+class DataSet:
+    """One of several data sets whose results are averaged into the claimed numbers."""
+
+    instances: int
+    positives: int
+    folds: int
+    stratified: bool = False
+
+
+@dataclass(frozen=True)
 class Protocol:
     """What the authors declare about the design; None is undeclared."""
 
@@ -137,6 +147,19 @@ class Protocol:
     group: str | None = None
     k: int | None = None
     none: str | None = None
+    supports: Mapping[str, int] | None = None
+    datasets: tuple[DataSet, ...] | None = None
+
+    @property
+    def described(self) -> str:
+        """The design in words."""
+        if self.datasets is not None:
+            return f"the mean over {len(self.datasets)} data sets"
+        if self.supports is not None:
+            sizes = ", ".join(f"{count} {label}" for label, count in self.supports.items())
+            return f"classes of {sizes} and {self.folds} folds"
+        design = f"{self.instances} instances, {self.positives} positives and {self.folds} folds"
+        return design if (self.repeats or 1) == 1 else f"{design} repeated {self.repeats} times"
 
 
 @dataclass(frozen=True)
@@ -176,3 +199,68 @@ class Experiment:
         """The logged cells, in order, without those that have no usable result."""
         source = self.predictions or self.counts or self.scores
         return source.cells if source is not None else ()
+
+    @classmethod
+    def from_arrays(
+        cls,
+        y_true: Any,
+        y_pred: Any = None,
+        y_score: Any = None,
+        fold: Any = None,
+        *,
+        repeat: Any = None,
+        name: str = "experiment",
+        claims: Mapping[str, object] | Iterable[object] = (),
+        classes: Sequence[object] | None = None,
+        ids: Any = None,
+        **protocol: Any,
+    ) -> Experiment:
+        """Make an experiment of arrays with a row per tested instance; ``fold`` and ``repeat`` say where it was tested.
+
+        ``classes`` names the columns of ``y_score``; further keywords declare the protocol, such as ``positive=1``.
+        """
+        # Numpy is imported when rows are there, not with the nouns.
+        from pytest_cvaudit.model.declared import declared, read_claims
+        from pytest_cvaudit.model.folds import assemble, cut
+
+        folds = cut(y_true, y_pred, y_score, fold, repeat, classes=classes, ids=ids)
+        predictions, known = assemble(folds, Protocol(**declared(protocol)))
+        return cls(name, known, read_claims(claims), predictions)
+
+    @overload
+    @classmethod
+    def from_table(cls, frame: Any, *, by: None = None, **options: Any) -> Experiment: ...
+    @overload
+    @classmethod
+    def from_table(cls, frame: Any, *, by: Sequence[str], **options: Any) -> list[Experiment]: ...
+    @classmethod
+    def from_table(
+        cls, frame: Any, *, by: Sequence[str] | None = None, **options: Any
+    ) -> Experiment | list[Experiment]:
+        """Read a pandas, polars or arrow table as a log file is read; with ``by`` it holds several experiments.
+
+        Options are those of a log in a manifest (``columns``, ``select``, ``threshold``, ``separator``), the ``name``
+        and ``claims``, and declarations about the protocol.
+        """
+        from pytest_cvaudit.in_memory import experiments_of_table
+
+        found = experiments_of_table(frame, by=by or (), **options)
+        return found if by else found[0]
+
+    @classmethod
+    def from_cross_validate(
+        cls,
+        results: Mapping[str, Any],
+        X: Any = None,  # noqa: N803 (scikit-learn's name)
+        y: Any = None,
+        **options: Any,
+    ) -> Experiment:
+        """Make an experiment of what scikit-learn's ``cross_validate`` returned.
+
+        With its estimators and indices (``return_estimator=True, return_indices=True``), and X and y, the rows are
+        predicted anew; else the per-fold scores are all there is, and ``scoring`` names what ``test_score`` is. Options
+        are ``cv``, ``name``, ``claims``, and declarations about the protocol.
+        """
+        from pytest_cvaudit.in_memory import experiment_of_results
+
+        return experiment_of_results(results, X, y, **options)

@@ -11,19 +11,22 @@ from pytest_cvaudit.errors import InputError, suggestion
 #: Metric families; an aggregation table is built per family.
 COUNTS, RANKING, LABELS = "counts", "ranking", "labels"
 
-_POINT = ("accuracy", "error", "precision", "recall", "specificity", "balanced_accuracy", "mcc", "kappa")
+_POINT = ("accuracy", "error", "precision", "recall", "specificity", "npv", "balanced_accuracy", "mcc", "kappa")
 _CURVE = ("auc", "ap", "auk", "max_f1", "max_mcc", "r_precision", "brier", "log_loss")
 #: Known by name, so that a claim about them is understood, but not computed: such a claim is uncheckable.
 _NOT_COMPUTED = ("h", "ece")
 _UNBOUNDED = ("log_loss",)
 _SIGNED = ("mcc", "kappa", "max_mcc", "auk")
 _AVERAGES = ("macro", "micro", "lfb", "weighted")
+#: One label against the rest, averaged over the labels: a ranking measure, no average of point measures.
+_OVER_LABELS = ("macro_auc", "weighted_auc")
 
 ALIASES: dict[str, str] = {
     "acc": "accuracy", "predictive_accuracy": "accuracy", "classification_accuracy": "accuracy", "error_rate": "error",
     "prec": "precision", "ppv": "precision", "positive_predictive_value": "precision",
     "rec": "recall", "sensitivity": "recall", "sens": "recall", "tpr": "recall", "true_positive_rate": "recall",
     "spec": "specificity", "tnr": "specificity", "true_negative_rate": "specificity",
+    "negative_predictive_value": "npv",
     "bacc": "balanced_accuracy", "balanced_acc": "balanced_accuracy", "bal_acc": "balanced_accuracy",
     "f": "f1", "f_measure": "f1", "fmeasure": "f1", "f_score": "f1", "fscore": "f1", "f1_score": "f1", "f_1": "f1",
     "f1score": "f1", "f1_measure": "f1", "dice": "f1",
@@ -31,6 +34,7 @@ ALIASES: dict[str, str] = {
     "cohen_kappa": "kappa", "cohens_kappa": "kappa", "kappa_statistic": "kappa",
     "auroc": "auc", "roc_auc": "auc", "auc_roc": "auc", "rocauc": "auc", "aucroc": "auc", "area_under_roc": "auc",
     "area_under_roc_curve": "auc", "roc_auc_score": "auc",
+    "roc_auc_ovr": "macro_auc", "roc_auc_ovr_weighted": "weighted_auc",
     "average_precision": "ap", "auprc": "ap", "auc_pr": "ap", "pr_auc": "ap", "prauc": "ap",
     "average_precision_score": "ap", "area_under_prc": "ap",
     "brier_score": "brier", "brier_score_loss": "brier", "logloss": "log_loss", "neg_log_likelihood": "log_loss",
@@ -91,6 +95,8 @@ def _average_over_labels(text: str) -> Metric | None:
     for average in _AVERAGES:
         for rest in (text.removeprefix(f"{average}_"), text.removesuffix(f"_{average}")):
             base = None if rest == text else find_metric(rest.removeprefix("averaged_").removeprefix("avg_"))
+            if base is not None and f"{average}_{base.name}" in _OVER_LABELS:
+                return Metric(f"{average}_{base.name}", RANKING, base=base.name)
             if base is not None and base.family == COUNTS and (base.name in ("precision", "recall") or base.is_f):
                 return Metric(f"{average}_{base.name}", LABELS, beta=base.beta, average=average, base=base.name)
     return None
@@ -108,4 +114,4 @@ def metric(name: str) -> Metric:
 def known_names() -> list[str]:
     """List the canonical metric names for messages."""
     averages = [f"{a}_{b}" for a in _AVERAGES for b in ("f1", "precision", "recall")]
-    return [*_POINT, "f1", "f0.5", "f2", *_CURVE, "precision_at_k", *_NOT_COMPUTED, *averages]
+    return [*_POINT, "f1", "f0.5", "f2", *_CURVE, "precision_at_k", *_NOT_COMPUTED, *averages, *_OVER_LABELS]

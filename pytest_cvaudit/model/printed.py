@@ -13,7 +13,9 @@ from pytest_cvaudit.errors import InputError
 _NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _PRINTED = re.compile(
     rf"^\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?"
-    rf"(?:\s*\(?\s*(?:±|\+/-|\+-|\\pm)\s*(?P<spread>{_NUMBER})\s*(?P<spread_percent>%)?\s*\)?\s*(?P<last_percent>%)?)?\s*$"
+    rf"(?:\s*\(?\s*(?:±|\+/-|\+-|\\pm)\s*(?P<spread>{_NUMBER})\s*(?P<spread_percent>%)?\s*\)?\s*(?P<last_percent>%)?"
+    # In brackets alone a whole number is something else: a count of folds, or digits of uncertainty.
+    r"|\s+\(\s*(?P<bracketed>\d*\.\d+)\s*(?P<bracketed_percent>%)?\s*\))?\s*$"
 )
 #: Slack for the float arithmetic that made a value; far below any printed digit.
 SLACK = 1e-12
@@ -51,14 +53,14 @@ class Printed:
 
     @classmethod
     def parse(cls, text: str) -> Printed:
-        """Read a printed number such as ``0.69``, ``58%``, ``0.485 (+/- 0.021)`` or ``69.2 ± 1.3 %``."""
+        """Read a printed number such as ``0.69``, ``58%``, ``0.485 (+/- 0.021)`` or ``0.71 (0.02)``."""
         match = _PRINTED.match(text)
         if match is None:
             raise InputError(f"'{text.strip()}' is not a printed number (such as 0.69, 58% or 0.69 ± 0.02)")
-        percent = bool(match["percent"] or match["last_percent"] or match["spread_percent"])
+        percent = any(match[name] for name in ("percent", "last_percent", "spread_percent", "bracketed_percent"))
         spread = None
-        if match["spread"]:
-            spread = cls(match["spread"] + ("%" if percent else ""), Decimal(match["spread"]), percent)
+        if digits := match["spread"] or match["bracketed"]:
+            spread = cls(digits + ("%" if percent else ""), Decimal(digits), percent)
         return cls(text.strip(), Decimal(match["value"]), percent, spread)
 
     @property

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from pytest_cvaudit.readers.table import Table
 
 _WORDS = r"(?:y_|oof_|pred_)?(?:score|confidence|probability|proba|prob|p)"
-_BEFORE = re.compile(rf"(?P<word>{_WORDS})[._ \-](?P<label>.+)", re.IGNORECASE)
-_AFTER = re.compile(rf"(?P<label>.+)[._ \-](?P<word>{_WORDS})", re.IGNORECASE)
+_BEFORE = re.compile(rf"(?P<word>{_WORDS})[._ \-](?P<label>.+)", re.IGNORECASE | re.DOTALL)
+_AFTER = re.compile(rf"(?P<label>.+)[._ \-](?P<word>{_WORDS})", re.IGNORECASE | re.DOTALL)
 
 
 def is_named_after_label(name: str) -> bool:

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 
     Columns = dict[str, Ints]
 
-_ROLES = ("tp", "fp", "fn", "tn", "positives", "negatives", "n")
+_OPTIONAL = ("tn", "positives", "negatives", "n")
+_ROLES = ("tp", "fp", "fn", *_OPTIONAL)
 
 
 def read_counts(table: Table, roles: Roles, protocol: Protocol) -> tuple[FoldCounts | None, tuple[MissingFold, ...]]:
     """Read a table with a row per fold, or per fold and label."""
     names = {role: name for role in _ROLES if (name := roles.find(role)) is not None}
+    # What is blank in all of this part was not counted here, though it may be in another part of the table.
+    blank = {role for role, name in names.items() if np.isnan(table.numbers(name)).all()}
+    names = {role: name for role, name in names.items() if "tp" in blank or role not in blank.intersection(_OPTIONAL)}
     if "fn" not in names and "positives" not in names:
         raise roles.ask(f"beside '{names['tp']}' and '{names['fp']}', fn or positives is needed", "fn", "NAME")
     table = fold_rows(table, roles)

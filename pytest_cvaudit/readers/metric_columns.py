@@ -60,9 +60,14 @@ def parsed(text: str) -> Printed | None:
         return None
 
 
+def is_split(name: str) -> bool:
+    """Tell whether a column holds one split's values, as ``split0_test_f1`` does."""
+    return _SPLIT.match(name) is not None
+
+
 def has_splits(table: Table) -> bool:
     """Tell whether the table is in the manner of scikit-learn's ``cv_results_``."""
-    return any(_SPLIT.match(name) for name in table.columns)
+    return any(map(is_split, table.columns))
 
 
 def split_columns(table: Table, roles: Roles) -> dict[str, dict[str, str]]:
@@ -77,5 +82,8 @@ def split_columns(table: Table, roles: Roles) -> dict[str, dict[str, str]]:
             elif match[2] == "score":
                 unnamed.append(name)
     if unnamed and not found:
-        raise table.error(f"column '{unnamed[0]}' does not say of what; name it with columns: {{metric: accuracy}}")
+        raise table.error(
+            f"column '{unnamed[0]}' does not say of what; name it with columns: {{metric: accuracy}}",
+            remedy={"columns": {"metric": "accuracy"}},
+        )
     return found

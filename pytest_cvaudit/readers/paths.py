@@ -29,16 +29,24 @@ def find_files(spec: LogSpec) -> list[Path]:
     for pattern in spec.paths:
         files = _matches(spec.base, pattern)
         if not files:
-            what = (
-                f"no file of a known kind ({known_suffixes()}) in"
-                if (spec.base / pattern).is_dir()
-                else "no file matches"
-            )
-            raise InputError(f"{what} '{pattern}' in {show(spec.base)}", spec.location.path, spec.location.line)
+            raise InputError(_nothing(spec.base, pattern), spec.location.path, spec.location.line)
         found.update(dict.fromkeys(files))
     if not found:
         raise InputError("the log names no file", spec.location.path, spec.location.line)
     return list(found)
+
+
+def are_listed(spec: LogSpec) -> bool:
+    """Tell whether the user names every file: then that they are one log is said, not guessed."""
+    return all((spec.base / pattern).is_file() for pattern in spec.paths)
+
+
+def _nothing(base: Path, pattern: str) -> str:
+    if (base / pattern).is_dir():
+        return f"no file of a known kind ({known_suffixes()}) in '{pattern}' in {show(base)}"
+    if (base / pattern).exists():
+        return f"'{pattern}' is neither a file nor a folder"
+    return f"no file matches '{pattern}' in {show(base)}"
 
 
 def _matches(base: Path, pattern: str) -> list[Path]:
@@ -50,17 +58,18 @@ def _matches(base: Path, pattern: str) -> list[Path]:
     found = glob.glob(pattern, root_dir=base, recursive=True)  # noqa: PTH207 (Path.glob refuses absolute patterns)
     matches = _sorted(base / match for match in found)
     files = [match for match in matches if match.is_file()]
-    return files or [file for match in matches for file in _in_directory(match)]
+    return files or [file for match in matches if match.is_dir() for file in _in_directory(match)]
 
 
 def _in_directory(directory: Path) -> list[Path]:
-    here = [path for path in _sorted(directory.iterdir()) if _is_log(path)]
+    here = [path for path in _sorted(directory.iterdir()) if is_log(path)]
     return here or [
-        path for sub in _sorted(directory.iterdir()) if sub.is_dir() for path in _sorted(sub.iterdir()) if _is_log(path)
+        path for sub in _sorted(directory.iterdir()) if sub.is_dir() for path in _sorted(sub.iterdir()) if is_log(path)
     ]
 
 
-def _is_log(path: Path) -> bool:
+def is_log(path: Path) -> bool:
+    """Tell whether a file is of a kind that is read."""
     return path.is_file() and is_known(path) and not path.name.startswith(".")
 
 

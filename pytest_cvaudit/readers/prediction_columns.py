@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pytest_cvaudit.readers.spec import LogSpec
     from pytest_cvaudit.readers.table import Table
 
+_SEPARATORS = "|;,"
 _YES_NO = frozenset({"0", "1", "true", "false", "yes", "no", "+", "-"})
 
 
@@ -62,7 +63,11 @@ def decide(table: Table, roles: Roles, spec: LogSpec, protocol: Protocol) -> Pre
     truth = roles.find("truth")
     if truth is None:
         raise roles.ask("no column holds the true labels", "truth", "NAME")
-    fractions = [name for name in roles.candidates("predicted") if is_fractional(table.names(name))]
+    fractions = [
+        name
+        for name in roles.candidates("predicted")
+        if is_fractional(table.names(name)) and not labels_of([table.names(name)], None) <= set(protocol.labels or ())
+    ]
     if "predicted" in roles.given and fractions:
         raise roles.ask(f"column '{fractions[0]}' holds fractions, not labels", "score", fractions[0])
     predicted = roles.one("predicted", [name for name in roles.candidates("predicted") if name not in fractions])
@@ -70,7 +75,7 @@ def decide(table: Table, roles: Roles, spec: LogSpec, protocol: Protocol) -> Pre
     parse = set_parser(columns, spec.separator)
     seen = labels_of(columns, parse)
     if parse is None:
-        _refuse_doubtful_labels(table, roles, truth, predicted)
+        _refuse_doubtful_labels(table, roles, truth, predicted, protocol)
     elif is_indicator([parse(str(text)) for column in columns for text in column.categories]):
         raise table.error(f"column '{truth}' holds rows of zeros and ones; write the labels' names instead")
     labels = sorted_labels([*seen, *(protocol.labels or ())])
@@ -98,17 +103,26 @@ def labels_of(columns: Iterable[pd.Categorical], parse: Parse | None) -> set[str
     return {label for text in texts for label in parse(text)}
 
 
-def _refuse_doubtful_labels(table: Table, roles: Roles, truth: str, predicted: str | None) -> None:
+def _refuse_doubtful_labels(table: Table, roles: Roles, truth: str, predicted: str | None, protocol: Protocol) -> None:
     for name in (truth, predicted):
         if name is not None and (row := some_list(table.names(name))) is not None:
             raise table.error(
                 f"a list of labels in column '{name}'; every true and predicted cell must be one, or none", row
             )
     column = table.names(truth)
-    if is_fractional(column):
-        raise roles.ask(f"column '{truth}' holds fractions, not labels", "truth", "NAME")
+    declared = set(protocol.labels or ())
     true = labels_of([column], None)
     guessed = labels_of([table.names(predicted)], None) if predicted is not None else set()
+    if is_fractional(column) and not true <= declared:
+        raise roles.ask(
+            f"column '{truth}' holds fractions, not labels (if they are labels, declare labels: [{min(true)}, …])",
+            "truth", "NAME",
+        )  # fmt: skip
+    if (joint := _joint_labels(true | guessed, declared)) is not None:
+        raise table.error(
+            f"'{joint[0]}' in column '{truth}' may be one label or several; if several, say separator: '{joint[1]}', if"
+            f" one, declare it under labels:"
+        )
     if "truth" not in roles.given and squashed(truth) == "correct" and {text.lower() for text in true} <= _YES_NO:
         raise roles.ask(
             f"column '{truth}' may be the true label, or say whether the prediction was right", "truth", "NAME"
@@ -118,3 +132,15 @@ def _refuse_doubtful_labels(table: Table, roles: Roles, truth: str, predicted: s
             f"no predicted label is a true one: column '{truth}' has {listing(sorted_labels(true))},"
             f" column '{predicted}' has {listing(sorted_labels(guessed))}"
         )
+
+
+def _joint_labels(labels: set[str], declared: set[str]) -> tuple[str, str] | None:
+    """Return a label that is made of others, as ``a|b`` is beside ``a``, and what stands between them."""
+    seen: dict[str, set[str]] = {separator: set() for separator in _SEPARATORS}
+    for label in sorted(labels - declared):
+        for separator in _SEPARATORS:
+            parts = {part.strip() for part in label.split(separator)}
+            if separator in label and (parts & labels or (separator != "," and parts & seen[separator])):
+                return label, separator
+            seen[separator] |= parts
+    return None

@@ -128,7 +128,8 @@ def _scores(
         return {}
     if positive is None:
         raise table.error(
-            f"column '{columns.score}' is one score for {listing(labels)}; say for which with positive: {labels[-1]}"
+            f"column '{columns.score}' is one score for {listing(labels)}; say for which with positive: {labels[-1]}",
+            remedy={"positive": (labels[-1],)},
         )
     return {positive: _finite(table, columns.score)}
 

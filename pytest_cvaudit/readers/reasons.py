@@ -24,8 +24,9 @@ def is_empty(text: str) -> bool:
 def reasons(table: Table, roles: Roles, used: Collection[str] = ()) -> Callable[[int], str | None]:
     """Return a function from a row to the first text in a column such as ``info`` or ``error``."""
     columns = [table.texts(name) for name in roles.candidates("info") if name not in used]
-    return lambda row: next((column[row] for column in columns if _says_why(column[row])), None)
+    return lambda row: next((column[row] for column in columns if says_why(column[row])), None)
 
 
-def _says_why(text: str) -> bool:
+def says_why(text: str) -> bool:
+    """Tell whether a text such as a status gives the reason of a failure."""
     return not is_empty(text) and text.lower() not in _FINE

@@ -37,7 +37,7 @@ def refuse_repeated(
     if not again.any():
         return
     candidates = _candidates(table, roles, used)
-    by = _telling_apart(candidates, key)
+    by = telling_apart(candidates, key)
     if not by and not for_sure:
         return
     second = int(again.argmax())
@@ -49,23 +49,31 @@ def refuse_repeated(
         hint = f"; if several experiments are in the log, tell them apart with by: [{', '.join(by)}]"
         hint += f", or repeats of one with columns: {{repeat: {by[0]}}}" * (len(by) == 1 and not roles.has("repeat"))
         hint += f" (columns that vary too: {listing(others)})" if others else ""
-    raise table.error(f"{describe(second)} is there twice, on lines {lines[0]} and {lines[1]}{hint}", second)
+    message = f"{describe(second)} is there twice, on lines {lines[0]} and {lines[1]}{hint}"
+    remedy = {"by": by, "also": tuple(name for name in candidates if name not in by)}
+    raise table.error(message, second, remedy if by else None)
 
 
 def refuse_mixture(table: Table, roles: Roles, cells: Sequence[Cell], cell: Keys) -> None:
-    """Refuse folds with predictions of several models or seeds, which would be taken for one."""
-    for name in roles.free:
-        if squashed(name) in _NEVER_IN_ONE_FOLD:
-            codes = table.text(name).codes
-            pairs = pd.DataFrame({"cell": cell, "value": codes}).drop_duplicates()
-            again = pairs.index[pairs["cell"].duplicated()].tolist()
-            if again:
-                row = again[0]
-                raise table.error(
-                    f"column '{name}' has several values in fold '{cells[cell[row]].fold}'; tell experiments apart with"
-                    f" by: [{name}], or repeats of one with columns: {{repeat: {name}}}",
-                    row,
-                )
+    """Refuse folds with predictions of several models, seeds or files, which would be taken for one."""
+    columns = [(name, f"column '{name}' has several values in") for name in roles.free if _is_mixed(name)]
+    files = [(name, "several files have") for name in table.together if name not in (*roles.taken, roles.fold_of_paths)]
+    for name, what in (*columns, *files):
+        pairs = pd.DataFrame({"cell": cell, "value": table.text(name).codes}).drop_duplicates()
+        again = pairs.index[pairs["cell"].duplicated()].tolist()
+        if again:
+            row = again[0]
+            listed = ", or list the files if they are parts of one" * (name in table.together)
+            raise table.error(
+                f"{what} fold '{cells[cell[row]].fold}'; tell experiments apart with by: [{name}], or repeats of one"
+                f" with columns: {{repeat: {name}}}{listed}",
+                row,
+                {"by": (name,)},
+            )
+
+
+def _is_mixed(name: str) -> bool:
+    return squashed(name) in _NEVER_IN_ONE_FOLD
 
 
 def _candidates(table: Table, roles: Roles, used: Sequence[str]) -> dict[str, Keys]:
@@ -79,7 +87,7 @@ def _candidates(table: Table, roles: Roles, used: Sequence[str]) -> dict[str, Ke
     return {name: columns[name].codes for name in few[:_MOST_CANDIDATES]}
 
 
-def _telling_apart(candidates: Mapping[str, Keys], key: Keys) -> tuple[str, ...]:
+def telling_apart(candidates: Mapping[str, Keys], key: Keys) -> tuple[str, ...]:
     """Return the fewest columns that leave no row twice."""
     for size in range(1, _MOST_COLUMNS + 1):
         for group in combinations(candidates, size):

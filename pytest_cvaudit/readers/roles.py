@@ -10,6 +10,7 @@ from pytest_cvaudit.model import find_metric
 from pytest_cvaudit.readers.table import listing
 
 if TYPE_CHECKING:
+    from pytest_cvaudit.errors import Remedy
     from pytest_cvaudit.readers.spec import LogSpec
     from pytest_cvaudit.readers.table import Table
 
@@ -18,7 +19,7 @@ NAMES: dict[str, str] = {
     "fold": "fold foldindex foldid foldidx foldnumber foldnum foldno foldname cvfold cv cvsplit split splitid"
     " splitindex testfold outerfold kfold keyfold resample resampleid",
     "repeat": "repeat rep repetition repeatid repeatindex run runindex keyrun cvrepeat cvrun",
-    "id": "id instance instanceid rowid row index idx sampleid patientid subjectid caseid imageid docid"
+    "id": "id instance instanceid rowid rowids rowindex row index idx sampleid patientid subjectid caseid imageid docid"
     " exampleid inst#",
     "hash": "hash featurehash featureshash xhash rowhash inputhash",
     "set": "set subset partition",
@@ -29,6 +30,7 @@ NAMES: dict[str, str] = {
     "score": "score scores yscore yscores probability prob proba probs yprob yproba ypredproba predproba oofproba"
     " oofprob oofpred predictionoof oofprediction decision decisionfunction confidence",
     "label": "label class classlabel category",
+    "matrix": "confusionmatrix cm confmat confusion confmatrix",
     "tp": "tp truepositives truepositive numtruepositives ntp",
     "fp": "fp falsepositives falsepositive numfalsepositives nfp",
     "fn": "fn falsenegatives falsenegative numfalsenegatives nfn",
@@ -51,6 +53,11 @@ def squashed(name: str) -> str:
     return re.sub(r"[\s_\-.]+", "", name.lower())
 
 
+def is_named(name: str, *roles: str) -> bool:
+    """Tell whether a column's name means one of the roles."""
+    return any(squashed(name) in _ALIASES[role] for role in roles)
+
+
 class Roles:
     """The columns of a table by role; what the user says comes first, and two candidates are never decided between."""
 
@@ -69,7 +76,7 @@ class Roles:
                 self.metric_name = column  # in scikit-learn's cv_results_ no column names the metric
             else:
                 table.require(column, f"columns: {{{role}: {column}}}")
-        taken = {*self.given.values(), *spec.by, *spec.select}
+        self.taken = taken = {*self.given.values(), *spec.by, *spec.select}
         self.free = tuple(name for name in table.columns if name not in taken)
 
     def candidates(self, role: str) -> list[str]:
@@ -105,7 +112,9 @@ class Roles:
 
     def ask(self, problem: str, role: str, example: str) -> Exception:
         """Make the error that asks the user to name a role's column."""
-        return self._table.error(f"{problem}; say which with columns: {{{role}: {example}}} ({self._table.seen()})")
+        remedy: Remedy = {} if example == "NAME" else {"columns": {role: example}}
+        message = f"{problem}; say which with columns: {{{role}: {example}}} ({self._table.seen()})"
+        return self._table.error(message, remedy=remedy)
 
     def class_scores(self) -> dict[str, str]:
         """Return the score columns that the user gave by label."""

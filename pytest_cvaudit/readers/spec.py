@@ -21,6 +21,7 @@ class LogSpec:
 
     ``columns`` maps roles to column names; ``by`` names the columns that tell several experiments in one table apart,
     ``select`` keeps only the rows with these values; ``threshold`` turns scores into labels where no labels are logged.
+    ``folds_from`` is a file that has the fold of each id, ``join`` one with other columns by id.
     ``sources`` are tables that are open already. ``location`` is where the log is named; for an inline ``table``, the
     line above its header.
     """
@@ -34,6 +35,8 @@ class LogSpec:
     select: Mapping[str, str] = field(default_factory=dict)
     threshold: float | None = None
     separator: str | None = None
+    folds_from: str | None = None
+    join: str | None = None
     location: Location = field(default_factory=lambda: Location("<log>"))
 
 

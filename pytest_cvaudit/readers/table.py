@@ -6,7 +6,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from pytest_cvaudit.errors import Remedy
     from pytest_cvaudit.model.experiment import Floats
     from pytest_cvaudit.readers.formats import Kind, Source
 
     Rows = NDArray[np.intp]
     Marks = NDArray[Any]
-    Column = pd.Categorical | Floats | Marks
+    Column: TypeAlias = pd.Categorical | Floats | Marks
 
 _INTEGRAL = re.compile(r"[+-]?\d+(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -155,6 +156,8 @@ class Table:
         self.paths = tuple(source.path for source in sources)
         self.found = sources[0].found
         self.of_paths = {name: values for name, values in (of_paths or {}).items() if name not in self.columns}
+        #: Columns of paths whose files nobody said to be one log.
+        self.together: tuple[str, ...] = ()
         self._sources = sources
         self._store = _Store(sources, self.of_paths)
         self._rows: Rows | None = None
@@ -235,9 +238,9 @@ class Table:
             at -= length
         return self.path, None
 
-    def error(self, message: str, row: int | None = None) -> InputError:
+    def error(self, message: str, row: int | None = None, remedy: Remedy | None = None) -> InputError:
         """Make an error that stands at a row, or at the file."""
-        return InputError(message, *(self.place(row) if row is not None else (self.path, None)))
+        return InputError(message, *(self.place(row) if row is not None else (self.path, None)), remedy or {})
 
     def seen(self) -> str:
         """Say which columns there are, for messages."""

@@ -10,6 +10,7 @@ import numpy as np
 from pytest_cvaudit.aggregations import NotComputable, confusion
 from pytest_cvaudit.aggregations.values import repeats_of
 from pytest_cvaudit.designs import Fold, sentence
+from pytest_cvaudit.from_scores import REBUILT
 from pytest_cvaudit.model import Finding, Status, metric
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ def _experiment(audited: Audited) -> dict[str, Any]:
         "claims": [_claim(attribution) for attribution in audited.attributions],
         "findings": [_finding(finding) for finding in audited.findings],
     }
+    if audited.rebuilt:
+        document["note"] = REBUILT
     rows = audited.experiment.predictions
     found = confusion(rows) if rows is not None and 2 < len(rows.labels) <= _MOST_LABELS else None
     if found is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
+from pytest_cvaudit.from_scores import REBUILT
 from pytest_cvaudit.model import Finding, Location, Severity, Status
 from pytest_cvaudit.reporters.documents import bias_note, report_document
 from pytest_cvaudit.reporters.terminal import STYLES, line, rendered, table
@@ -109,7 +110,8 @@ def _summary(console: Console, audit: Audit, live: list[Finding]) -> None:
 def _report(console: Console, audit: Audit) -> None:
     document = report_document(audit)
     for one, audited in zip(document["experiments"], audit.audited, strict=True):
-        line(console, f"{one['name']} ({one['evidence']} evidence, {audited.experiment.location.path})", "bold")
+        evidence = f"{one['evidence']} evidence" + (f", {REBUILT}" if audited.rebuilt else "")
+        line(console, f"{one['name']} ({evidence}, {audited.experiment.location.path})", "bold")
         if audited.experiment.problem is not None:
             line(console, f"  {audited.experiment.problem}", STYLES["error"])
         if one["folds"]:

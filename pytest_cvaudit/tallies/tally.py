@@ -126,6 +126,8 @@ def tally(experiment: Experiment) -> Tallies | None:
     if experiment.predictions is not None:
         wanted = {claim.label for claim in experiment.claims if claim.label is not None}
         rows = experiment.predictions
+        if any(claim.metric.base == "auc" for claim in experiment.claims):
+            wanted |= rows.scores.keys()
         if experiment.protocol.none == "label" and rows.gold is not None:
             rows = _with_none(rows)
         return _tally_rows(rows, experiment.protocol.positive, wanted)

@@ -78,7 +78,7 @@ BAD_PATHS = {
     "empty": "empty: no cvaudit.yaml or *.cvaudit.yaml below this folder",
     "audit.yaml": "audit.yaml: a manifest must be called cvaudit.yaml or NAME.cvaudit.yaml; rename it",
     "/dev/null": "/dev/null: neither a file nor a folder",
-    "log.dat": "log.dat: unknown kind of file; known are .csv, ",
+    "log.dat": "log.dat: unknown kind of file: '.dat'; known are .csv, ",
 }
 
 

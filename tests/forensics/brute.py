@@ -8,10 +8,13 @@ from functools import cache
 from itertools import combinations, combinations_with_replacement, product
 from math import isqrt
 
-F_WAYS = ("tp_fp", "avg", "avg_skip", "avg_one", "pr_re", "pr_re_skip")
-RATE_WAYS = ("pooled", "avg", "avg_skip", "avg_one")
-TABLE_WAYS = ("pooled", "avg", "avg_skip", "avg_zero")
-RATES = ("precision", "recall", "specificity")
+F_WAYS = (
+    "tp_fp", "avg", "avg_skip", "avg_one", "pr_re", "pr_re_skip", "avg_nan", "avg_weighted", "avg_weighted_positives",
+)  # fmt: skip
+RATE_WAYS = ("pooled", "avg", "avg_skip", "avg_one", "avg_weighted")
+TABLE_WAYS = ("pooled", "avg", "avg_skip", "avg_zero", "avg_weighted")
+BALANCED_WAYS = (*TABLE_WAYS, "avg_present")
+RATES = ("precision", "recall", "specificity", "npv")
 WHOLE = ("accuracy", "error", "balanced_accuracy", "mcc", "kappa")
 METRICS = (*RATES, *WHOLE, "f1", "f2", "f0.5")
 
@@ -19,7 +22,9 @@ METRICS = (*RATES, *WHOLE, "f1", "f2", "f0.5")
 def ways(metric):
     if metric.startswith("f"):
         return F_WAYS
-    return RATE_WAYS if metric in RATES else TABLE_WAYS
+    if metric in RATES:
+        return RATE_WAYS
+    return BALANCED_WAYS if metric == "balanced_accuracy" else TABLE_WAYS
 
 
 def shapes(design):
@@ -80,6 +85,8 @@ def score(metric, fold):
         return div(tp, tp + fn)
     if metric == "specificity":
         return div(tn, tn + fp)
+    if metric == "npv":
+        return div(tn, tn + fn)
     if metric == "balanced_accuracy":
         a, b = div(tp, tp + fn), div(tn, tn + fp)
         return None if a is None or b is None else (a + b) / 2
@@ -109,12 +116,19 @@ def value(metric, way, table):
         b2 = Fraction(metric[1:]) ** 2
         return Fraction(0) if b2 * p + r == 0 else (1 + b2) * p * r / (b2 * p + r)
     scores = [score(metric, fold) for fold in (both if way == "avg_skip" and metric.startswith("f") else table)]
-    if way == "avg_skip":
+    if way in ("avg_skip", "avg_nan"):
         return mean([s for s in scores if s is not None])
     if way == "avg_one":
         return mean([Fraction(1) if s is None else s for s in scores])
-    if way == "avg" and ways(metric) is TABLE_WAYS:
+    if way == "avg_present":
+        rates = [[score(m, fold) for m in ("recall", "specificity")] for fold in table]
+        scores = [mean([rate for rate in pair if rate is not None]) for pair in rates]
         return None if None in scores else mean(scores)
+    if way in ("avg", "avg_weighted") and metric in WHOLE and None in scores:
+        return None
+    if way.startswith("avg_weighted"):
+        weights = [sum(fold) if way == "avg_weighted" else fold[0] + fold[2] for fold in table]
+        return sum(w * (s or Fraction(0)) for w, s in zip(weights, scores, strict=True)) / sum(weights)
     return mean([Fraction(0) if s is None else s for s in scores])
 
 

@@ -40,7 +40,8 @@ GOOD = {
     "label counts": experiment("labels: {a: 10, b: 0.5, 3: 0}"),
     "log list": experiment("log: [a.csv, 'b/*.csv']", "by: [disease, gene]", "columns: {truth: y, 7: 8}"),
     "table": experiment("table: |", "  fold,tp", "  1,2"),
-    "reading": experiment("log: x", "by: gene", "select: {model: svm}", "threshold: -1e-3", "separator: ';'"),
+    "reading": experiment("log: x", "by: gene", "select: {model: svm}", "threshold: -1e-3", "separator: ';'",
+        "folds_from: f.csv", "join: t.csv"),
     "counts": experiment("folds: 10", "repeats: 2.0", "instances: 1000", "positives: 1e2", "calibrated: no"),
     "claims": experiment(
         "claims:", "  - f1: 0.60", "  - 'auc: 92 %'", "  - {metric: f1, value: 1, label: 2, folds: 9}",

@@ -121,6 +121,31 @@ def test_own_order(cvaudit):
     run_test(text).assert_outcomes(passed=2)
 
 
+def test_multi_label_folds_are_audited(run_test):
+    text = """
+def sets(cvaudit):
+    cvaudit.protocol(labels=["a", "b", "c"])
+    for _ in range(2):
+        cvaudit.fold([["a", "b"], ["c"], ["a"], ["b"]], [["a"], ["c", "b"], ["a"], ["b"]])
+
+def matrix(cvaudit):
+    truth = np.array([[1, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    predicted = np.array([[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]])
+    cvaudit.classes = ["a", "b", "c"]
+    for _ in range(2):
+        cvaudit.fold(truth, predicted, np.array(predicted, dtype=float))
+
+@pytest.mark.parametrize("record", [sets, matrix])
+@pytest.mark.parametrize("value", ["0.83", "0.84"])
+def test(cvaudit, record, value):
+    record(cvaudit)
+    cvaudit.claim("macro_f1", value)
+"""
+    result = run_test(text, "--cvaudit-select", "CV502")
+    result.assert_outcomes(passed=2, failed=2)
+    assert "error CV502 unexplained-claim [test[0.84-sets]]" in result.stdout.str()
+
+
 def test_labels_of_any_type_are_the_same_labels(run_test):
     text = """
 def test(cvaudit):
@@ -139,8 +164,8 @@ def test(cvaudit):
         ("fold([1, 0], [0.3, 0.7])", "y_pred has 0.3, which is no label; scores are given as y_score"),
         ("fold([1, None], [1, 0])", "y_true has a missing label"),
         ("fold([1, float('nan')], [1, 0])", "y_true has a missing label"),
-        ("fold([[1, 0]], [1])", "y_true must have one label per instance; it has shape (1, 2)"),
-        ("fold([[1], [1, 0]], [1, 0])", "y_true must have one label per instance; its rows differ in length"),
+        ("fold([[1, 0]], [1])", "fold 0: y_true has sets of labels, and y_pred one label per instance"),
+        ("fold(np.ones((2, 2, 2)), [1, 0])", "y_true must have one label or one set of labels per instance"),
         ("fold([1, 0], y_score=[0.1, float('nan')])", "fold 0: y_score is not finite in row 1 (the first is row 0)"),
         ("fold([1, 0], y_score=['a', 'b'])", "y_score must be numbers: could not convert string to float: 'a'"),
         ("fold([1, 0])", "fold 0 has neither y_pred nor y_score"),
@@ -159,7 +184,7 @@ def test_a_bad_call_shows_its_own_line_and_one_clear_sentence(run_test, call, li
     assert len(errors) == 1
     assert errors[0].startswith(f"pytest_cvaudit.errors.InputError: {line}")
     assert f">       cvaudit.{call}" in result.outlines
-    assert "recorder.py" not in result.stdout.str()
+    assert "calls.py" not in result.stdout.str()
 
 
 @pytest.mark.parametrize(
@@ -173,7 +198,7 @@ def test_a_bad_call_shows_its_own_line_and_one_clear_sentence(run_test, call, li
         ),
         (
             "fold([1, 0], y_score=np.ones((2, 3)))",
-            "y_score has 3 columns for 2 classes (0, 1); set cvaudit.classes to ",
+            "y_score has 3 columns for 2 classes (0, 1); name the classes in the order of the columns: classes=…",
         ),
     ],
 )
@@ -204,7 +229,7 @@ def test_twice(cvaudit):
     errors = [line.split("InputError: ")[1] for line in result.outlines if line.startswith("E ")]
     assert errors == [
         "fold 1: y_pred must be given for all folds or for none",
-        "fold 1: y_score has shape (2, 2), and that of fold 0 has (2,); the columns must be the same",
+        "fold 1: y_score has 2 columns, and in fold 0 it has 1; they must be the same, or named by classes=…",
         "fold a of repeat 0 was recorded already",
     ]
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-HEAVY = ("numpy", "pandas", "scipy", "rich", "yaml", "pytest_cvaudit.engine", "pytest_cvaudit.pytest_items")
+HEAVY = (
+    "numpy", "pandas", "scipy", "rich", "yaml", "sklearn",
+    "pytest_cvaudit.engine", "pytest_cvaudit.pytest_items", "pytest_cvaudit.capturing",
+)  # fmt: skip
 
 
 def test_without_the_option_manifests_are_not_collected(project, run_off):

@@ -300,11 +300,11 @@ CASES = {
     "not json": ({"log.json": '[\n{"fold": 0,}\n]'}, {}, "log.json", 2, ["not JSON"]),
     "json without records": ({"log.json": "[1, 2]"}, {}, "log.json", None, ["no records", "list of records"]),
     "json with two lists": (
-        {"log.json": '{"folds": [{"fold": 0}], "history": [{"epoch": 1}]}'},
+        {"log.json": '{"folds": [{"fold": 0, "f1": 0.5}], "inner_folds": [{"fold": 0, "f1": 0.4}]}'},
         {},
         "log.json",
         None,
-        ["'folds' and 'history'"],
+        ["'folds' and 'inner_folds'"],
     ),
     "json value": (
         {"log.json": '{"folds": [\n {"fold": 0, "f1": 0.5},\n {"fold": 1,\n  "f1": "good"}]}'},

@@ -44,6 +44,24 @@ NAMES = st.sampled_from(
         "split0_test_f1",
         "split1_test_score",
         "model",
+        "cm",
+        "params",
+        "fit_time",
+        "score_time",
+        "test_f1",
+        "mean_test_f1",
+        "std_f1",
+        "mean_f1",
+        "true_a",
+        "true_b",
+        "pred_a",
+        "pred_b",
+        "Resample",
+        "obs",
+        "row_ids",
+        "response",
+        "truth",
+        "iteration",
         "",
     ]
 )
@@ -76,6 +94,12 @@ CELLS = st.sampled_from(
         "test",
         "1e400",
         "9" * 30,
+        "[[1 2] [3 4]]",
+        "[[1]]",
+        '{"matrix": 1}',
+        "Fold1.Rep2",
+        "0.71 (0.02)",
+        "a|b",
         "é",
     ]
 )
@@ -122,7 +146,17 @@ def as_arff(names, rows):
     return "\n".join([*(f"@attribute '{name}' string" for name in names), "@data", *(",".join(row) for row in rows)])
 
 
-WRITERS = {"log.csv": as_csv, "log.json": as_json, "log.jsonl": as_json_lines, "log.arff": as_arff}
+def as_markdown(names, rows):
+    return "\n".join("|" + "|".join(row) + "|" for row in [names, ["--"] * len(names), *rows])
+
+
+WRITERS = {
+    "log.md": as_markdown,
+    "log.csv": as_csv,
+    "log.json": as_json,
+    "log.jsonl": as_json_lines,
+    "log.arff": as_arff,
+}
 
 
 def read_or_refuse(name, content, options, protocol):
@@ -145,8 +179,22 @@ JSON = st.recursive(
 )
 
 
+KEYS = st.sampled_from(
+    [
+        "folds", "per_fold", "fold_0", "fold_1", "0", "1", "mean", "summary", "metrics", "fold", "f1",
+        "mean_f1", "y_true", "y_pred", "y_prob", "classes", "labels", "status", "cm", "columns", "data",
+        "index", "split0_test_f1", "params", "fit_time", "matrix",
+    ]
+)  # fmt: skip
+NESTED = st.recursive(
+    st.none() | st.integers(-2, 2) | CELLS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4),
+    max_leaves=16,
+)
+
+
 @settings(max_examples=200, deadline=None)
-@given(value=JSON)
+@given(value=JSON | NESTED)
 def test_json(value):
     read_or_refuse("log.json", json.dumps(value).encode(), {}, Protocol())
 

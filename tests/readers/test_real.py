@@ -84,8 +84,7 @@ def test_wine(read_real):
     assert [str(value) for value in scores.values["accuracy"]][:2] == ["1.0", "1.0"]
     with pytest.raises(InputError, match=r"columns: \{metric: accuracy\}"):
         read_real(path)
-    with pytest.raises(InputError, match=r"by: \[param_max_depth, param_n_estimators\]"):
-        read_real(path, columns=columns)
+    assert list(read_real(path, columns=columns))[5] == ("{'max_depth': 10, 'n_estimators': 100}",)
 
 
 def test_weka(read_real):

@@ -144,37 +144,6 @@ def test_pads_is_clean_and_its_means_and_spreads_are_explained(real_logs, audite
             assert "sd_n-1 over folds" in attribution.spread
 
 
-def test_openml_run_1_depends_on_the_label_set(real_logs, audited):
-    one = audited(
-        {
-            "name": "run_1",
-            "log": str(real_logs / "openml/run_1/predictions.arff"),
-            "labels": ["-3", "-2", "-1", "0", "1", "2", "3"],
-            "claims": ["macro_f1 = 0.531", "macro_f1 = 0.399", "macro_f1 = 0.417"],
-        }
-    )["run_1"]
-    assert [a.matches[0] for a in one.attributions[:2]] == ["avg@fold", "avg@train"]
-    assert "tp_fp_all@train" in one.attributions[2].matches
-    assert [f.claim for f in one.findings if f.code == "CV401"] == ["macro_f1 = 0.531"]
-    absent = {f.label: f.message for f in one.findings if f.code == "CV101"}
-    assert "any of the 100 folds" in absent["-3"]
-    assert "70 of 100 folds" in absent["-2"]
-
-
-def test_openml_run_219_is_clean_and_pooled(real_logs, audited):
-    one = audited(
-        {
-            "name": "run_219",
-            "log": str(real_logs / "openml/run_219/predictions.arff"),
-            "folds": 10,
-            "instances": 625,
-            "claims": ["weighted_f1 = 0.753537", "accuracy = 0.7856", "kappa = 0.602374"],
-        }
-    )["run_219"]
-    assert errors(one) == []
-    assert [a.matches[0] for a in one.attributions] == ["tp_fp@test", "pooled", "pooled"]
-
-
 def test_plm_secondary_the_ways_of_making_f_are_close(real_logs, audited):
     log = str(real_logs / "plm-secondary" / "cross_validation_results.csv")
     found = audited({"name": "plm", "log": log, "by": ["model", "task"]})

@@ -1,0 +1,1 @@
+"""Capture: cross-validations of unchanged code, recorded while scikit-learn runs them."""

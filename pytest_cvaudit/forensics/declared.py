@@ -1,0 +1,42 @@
+"""From what is declared about an experiment to the design, or the study of several parts, that it has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.forensics.classes import Classes
+from pytest_cvaudit.forensics.datasets import Datasets
+from pytest_cvaudit.forensics.design import Design
+from pytest_cvaudit.forensics.repeats import Repeats
+
+if TYPE_CHECKING:
+    from pytest_cvaudit.forensics.study import Study
+    from pytest_cvaudit.model import Protocol
+
+
+def declared_design(protocol: Protocol) -> Design | Study | None:
+    """The design that a protocol declares; nothing where it declares too little."""
+    repeats = protocol.repeats or 1
+    if protocol.datasets is not None:
+        if repeats > 1:
+            raise InputError("repeats of several data sets cannot be judged by the design; log the folds")
+        sets = protocol.datasets
+        return Datasets([Design(one.instances, one.positives, one.folds, one.stratified) for one in sets])
+    if protocol.folds is None:
+        return None
+    if protocol.supports is not None:
+        return _classes(protocol, protocol.folds)
+    if protocol.instances is None or protocol.positives is None:
+        return None
+    design = Design(protocol.instances, protocol.positives, protocol.folds, bool(protocol.stratified))
+    return design if repeats == 1 else Repeats(design, repeats)
+
+
+def _classes(protocol: Protocol, folds: int) -> Classes:
+    supports = protocol.supports or {}
+    if protocol.instances not in (None, sum(supports.values())):
+        raise InputError(f"the supports add up to {sum(supports.values())}, not to {protocol.instances} instances")
+    if (protocol.repeats or 1) > 1:
+        raise InputError("repeats of several classes cannot be judged by the design; log the folds")
+    return Classes(tuple(supports), tuple(supports.values()), folds, bool(protocol.stratified))

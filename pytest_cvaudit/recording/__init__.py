@@ -1,0 +1,7 @@
+"""Recordings on disk: how folds become bytes, where the bytes lie, and what a whole recording tells."""
+
+from pytest_cvaudit.recording.journal import Journal, Recording, read_recording
+from pytest_cvaudit.recording.single_file import SUFFIX
+from pytest_cvaudit.recording.storage import find_recordings, is_recording, open_storage
+
+__all__ = ["SUFFIX", "Journal", "Recording", "find_recordings", "is_recording", "open_storage", "read_recording"]
