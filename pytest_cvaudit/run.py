@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_cvaudit.baseline import apply_baseline, load_baseline
 from pytest_cvaudit.engine import Audit, audit, concerns, suppress
 from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.manifest import NAME as MANIFEST
 from pytest_cvaudit.manifest import experiment_from_log, experiments, find_manifests, is_manifest, load_manifest, shown
 from pytest_cvaudit.model import Protocol
 from pytest_cvaudit.recording import find_recordings, is_recording
@@ -153,9 +154,7 @@ def settings_in_force(paths: Iterable[Path | str], options: Options) -> list[Set
 def _expand(path: Path) -> list[Path]:
     if path.is_dir():
         found = [path] if is_recording(path) else find_manifests(path) or find_recordings(path)
-        if not found:
-            raise InputError("no cvaudit.yaml or *.cvaudit.yaml below this folder", shown(path))
-        return found
+        return found or [_folder_log(path)]
     if not path.exists():
         raise InputError("no such file or folder", shown(path))
     if not path.is_file():
@@ -165,6 +164,15 @@ def _expand(path: Path) -> list[Path]:
     if path.suffix in (".yaml", ".yml") and not is_manifest(path):
         raise InputError("a manifest must be called cvaudit.yaml or NAME.cvaudit.yaml; rename it", shown(path))
     return [path]
+
+
+def _folder_log(path: Path) -> Path:
+    """Return a folder without manifests if its files are one log."""
+    problem = experiment_from_log(path)[0].problem
+    if problem is not None and not problem.remedy:
+        what = f"no {MANIFEST} or *.{MANIFEST} below this folder, and it is not one log: {problem.message}"
+        raise InputError(f"{what}; draft a manifest with cvaudit init", shown(path))
+    return path
 
 
 def _without_log(options: Options, manifest: Path) -> Options:

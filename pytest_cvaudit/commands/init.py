@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.manifest.files import NAME
 
 if TYPE_CHECKING:
     import argparse
@@ -21,14 +22,13 @@ ABOUT = (
     "Look at a log, a folder of logs or an address such as mlflow:NAME, and write a manifest with the guesses marked, "
     "ready to edit."
 )
-_NAME = "cvaudit.yaml"
 _MOST_REMEDIES = 4
 
 
 def add_options(parser: argparse.ArgumentParser, emit: Callable[[str], None]) -> None:
     """Add the options."""
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or an address that a reader understands")
-    parser.add_argument("--output", metavar="FILE", help=f"the manifest (default: {_NAME} beside the log; - prints it)")
+    parser.add_argument("--output", metavar="FILE", help=f"the manifest (default: {NAME} beside the log; - prints it)")
     parser.add_argument("--force", action="store_true", help="replace a manifest that is there")
     parser.set_defaults(run=lambda options: _run(options, emit))
 
@@ -62,7 +62,7 @@ def _target(options: argparse.Namespace) -> Path:
     if options.output not in (None, "-"):
         return Path(options.output)
     path = Path(options.path)
-    return (path if path.is_dir() else path.parent if path.exists() else Path()) / _NAME
+    return (path if path.is_dir() else path.parent if path.exists() else Path()) / NAME
 
 
 def _drafts(text: str, base: Path) -> list[Draft]:

@@ -60,10 +60,11 @@ def manifest_text(drafts: Iterable[Draft], path: str) -> str:
 
 
 def _entry(draft: Draft) -> Iterator[str]:
+    if draft.problem is not None:
+        yield f"  # {draft.log} is not read: {draft.problem.message}"
+        return
     yield f"  - name: {_scalar(_name(draft))}"
     yield _line(f"log: {_scalar(draft.log)}", _summary(draft))
-    if draft.problem is not None:
-        yield f"    # not read yet: {draft.problem.message}"
     if draft.columns:
         pairs = ", ".join(f"{role}: {_scalar(name)}" for role, name in draft.columns.items())
         yield _line(f"columns: {{{pairs}}}", "guess: other columns may be meant")
@@ -96,9 +97,7 @@ def _protocol(experiment: Experiment) -> Iterator[str]:
     repeats = len({cell.repeat for cell in experiment.cells})
     folds = len(experiment.cells) // max(repeats, 1)
     if folds:
-        yield _line(
-            f"# folds: {declared.folds or folds}", "as logged; declare what was planned, to see lost folds"
-        )
+        yield _line(f"# folds: {declared.folds or folds}", "as logged; declare what was planned, to see lost folds")
     if repeats > 1:
         yield _line(f"# repeats: {declared.repeats or repeats}", "as logged")
     if rows is not None:
