@@ -59,5 +59,15 @@ bench: $(VENV)/.test  ## speed of the tallies as ratios to one sort and to sciki
 bench-forensics: $(VENV)/.test  ## claims without a log, side by side with mlscorecheck; some minutes
 	@$(BIN)/python benchmarks/bench_forensics.py
 
+bench-reading: $(VENV)/.test  ## reading 10 million rows, against pyarrow and pandas reading the same columns
+	@$(BIN)/python benchmarks/bench_reading.py
+
+bench-capture: $(VENV)/.test  ## scikit-learn's cross-validation with and without capture
+	@$(BIN)/python benchmarks/bench_capture.py
+
+weka: $(VENV)/.test  ## Java and two WEKAs, for the slow test with WEKA itself (Debian, as root)
+	@apt-get update -qq && apt-get install -y -qq --no-install-recommends default-jre-headless weka
+	@$(PIP) --no-deps python-weka-wrapper3
+
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
