@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench bench-forensics docs figures studies clean
+.PHONY: demo test check bench bench-forensics bench-reading bench-capture docs figures studies weka clean
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "pytest-cvaudit needs Python 3.11 or newer; set PYTHON=")'
