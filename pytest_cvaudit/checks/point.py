@@ -27,7 +27,7 @@ _RULES = {
 #: With more folds the expectation is not worth its time in a check.
 _MOST_FOLDS = 100
 _BIAS = {
-    "CV201": "In expectation the mean of per-fold F is too low when positives are few",
+    "CV201": "The mean of per-fold F is biased, the more so the fewer positives a fold has",
     "CV202": "The F of mean precision and mean recall is usually too high",
     "CV204": "Counting an undefined fold as a perfect one lifts the mean by up to one k-th per fold",
     "CV203": "Leaving out folds where precision or recall is undefined drops the hard ones: too high",
