@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from pytest_cvaudit.readers.formats.source import Kind
+
+    #: Where some rows begin, and how to go through their batches.
+    Part = tuple[int, Callable[[], Iterable[Any]]]
 #: Rows per batch: the columns of one stay in the cache while they are looked at.
 BATCH = 1 << 16
 _MOST_NAMES = 1 << 12
@@ -22,6 +27,10 @@ _MOST_NAMES = 1 << 12
 
 class Unsuitable(Exception):
     """A column that cannot be gathered after all: blanks, large or many distinct values."""
+
+
+class _ManyNames(Exception):
+    """More names than a byte can number."""
 
 
 class _Numbers:
@@ -42,9 +51,10 @@ class _Numbers:
 class _Names:
     """A column of few distinct values, each kept as a code for the text it is written with."""
 
-    def __init__(self, rows: int) -> None:
-        self._codes: NDArray[Any] = np.empty(rows, np.int8)
+    def __init__(self, rows: int, dtype: type[np.signedinteger[Any]]) -> None:
+        self._codes = np.empty(rows, dtype)
         self._names: dict[str, int] = {}
+        self._lock = Lock()
 
     def add(self, batch: Any, start: int) -> None:
         if batch.null_count:
@@ -59,7 +69,7 @@ class _Names:
             places = batch.to_numpy()
             # The distance of two bytes may not fit into one.
             places = places.astype(np.int32) if places.dtype.itemsize < 4 else places
-            low, high = int(places.min()), int(places.max())
+            low, high = _range(places)
             if high - low >= _MOST_NAMES:
                 raise Unsuitable
             texts = [str(value) for value in range(low, high + 1)]
@@ -70,15 +80,17 @@ class _Names:
         if any(text not in self._names for text in texts):
             # Only while a name may be new: to look for those that do not occur costs more than all else.
             used = np.flatnonzero(np.bincount(places - low, minlength=len(texts)))
-            for at in used.tolist():
-                self._names.setdefault(texts[at], len(self._names))
+            with self._lock:
+                for at in used.tolist():
+                    self._names.setdefault(texts[at], len(self._names))
             if len(self._names) > _MOST_NAMES or None in self._names:
                 raise Unsuitable
             if len(self._names) > np.iinfo(self._codes.dtype).max:
-                self._codes = self._codes.astype(np.int16)
+                raise _ManyNames
         codes = np.array([self._names.get(text, 0) for text in texts], dtype=self._codes.dtype)
         if np.array_equal(codes, np.arange(len(texts)) + int(codes[0])):
-            np.subtract(places, low - int(codes[0]), out=self._codes[rows], casting="unsafe")
+            shift = low - int(codes[0])
+            self._codes[rows] = places - shift if shift else places
         else:
             np.take(codes, places - low if low else places, out=self._codes[rows], mode="clip")
 
@@ -88,6 +100,12 @@ class _Names:
             raise Unsuitable
         dtype = pd.CategoricalDtype(names)
         return pd.Series(pd.Categorical.from_codes(self._codes, dtype=dtype, validate=False), copy=False)
+
+
+def _range(values: NDArray[Any]) -> tuple[int, int]:
+    """Return bounds of signed whole numbers; seen as unsigned, small ones without a sign need one pass only."""
+    most = int(values.view(values.dtype.str.replace("i", "u")).max())
+    return (0, most) if most < _MOST_NAMES else (int(values.min()), int(values.max()))
 
 
 def suits(kind: Kind, arrow_type: Any) -> bool:
@@ -110,24 +128,32 @@ def is_text(arrow_type: Any) -> bool:
     return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
 
 
-def gathered(kinds: Mapping[str, Kind], batches: Iterable[Any], rows: int) -> dict[str, pd.Series]:
+def gathered(kinds: Mapping[str, Kind], parts: Sequence[Part], rows: int) -> dict[str, pd.Series]:
     """Gather the columns of record batches; raises `Unsuitable` where a column turns out not to be what it seemed."""
+    try:
+        return _gathered(kinds, parts, rows, np.int8)
+    except _ManyNames:
+        return _gathered(kinds, parts, rows, np.int16)
+
+
+def _gathered(
+    kinds: Mapping[str, Kind], parts: Sequence[Part], rows: int, codes: type[np.signedinteger[Any]]
+) -> dict[str, pd.Series]:
     makers: dict[Kind, Callable[[int], _Numbers | _Names]] = {
-        "float64": partial(_Numbers, dtype=np.float64), "str": partial(_Numbers, dtype=np.int64), "category": _Names,
-    }  # fmt: skip
+        "float64": partial(_Numbers, dtype=np.float64),
+        "str": partial(_Numbers, dtype=np.int64),
+        "category": partial(_Names, dtype=codes),
+    }
     columns = {name: makers[kind](rows) for name, kind in kinds.items()}
-    start = 0
-    for batch in _ahead(iter(batches)):
-        for name, column in columns.items():
-            column.add(batch.column(name), start)
-        start += batch.num_rows
+
+    def gather(part: Part) -> None:
+        start, batches = part
+        for batch in batches():
+            for name, column in columns.items():
+                column.add(batch.column(name), start)
+            start += batch.num_rows
+
+    # Decoding and numpy both leave the interpreter to others, so that two parts take half the time.
+    with ThreadPoolExecutor(max(1, min(len(parts), os.cpu_count() or 1))) as pool:
+        list(pool.map(gather, parts))
     return {name: column.column() for name, column in columns.items()}
-
-
-def _ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Decode a batch while the one before is looked at."""
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, batches, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, batches, None)
-            yield batch

@@ -42,7 +42,7 @@ def load_large(path: Path, delimiter: str, columns: tuple[str, ...], kinds: Mapp
             ),
         )
         quick = {name: kind for name, kind in kinds.items() if kind != "str"}
-        parts = gathered(quick, table.select(list(quick)).to_batches(), table.num_rows)
+        parts = gathered(quick, [(0, table.select(list(quick)).to_batches)], table.num_rows)
     except (pa.ArrowException, Unsuitable):
         return None
     parts |= {name: _marks(table[name]) for name, kind in kinds.items() if kind == "str"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -12,7 +13,7 @@ from pytest_cvaudit.readers.formats.arrow import BATCH, Unsuitable, gathered, is
 from pytest_cvaudit.readers.formats.source import Kind, Source, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 
@@ -47,15 +48,24 @@ def _load(path: Path, kinds: Mapping[str, Kind]) -> pd.DataFrame:
     with pq.ParquetFile(path, read_dictionary=names) as file:
         schema = file.schema_arrow
         quick = {name: kind for name, kind in kinds.items() if suits(kind, schema.field(name).type)}
-        try:
-            batches = file.iter_batches(BATCH, columns=list(quick)) if quick else ()
-            parts = gathered(quick, batches, file.metadata.num_rows)
-        except Unsuitable:
-            parts = {}
+        groups = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
+    batches = partial(_batches, path, names, list(quick))
+    try:
+        parts = gathered(quick, [(sum(groups[:at]), partial(batches, at)) for at in range(len(groups))], sum(groups))
+    except Unsuitable:
+        parts = {}
     rest = [name for name in kinds if name not in parts]
     if rest:
         parts |= _whole(pq.read_table(path, columns=rest))
     return pd.DataFrame({name: parts[name] for name in kinds}, copy=False)
+
+
+def _batches(path: Path, names: list[str], columns: list[str], group: int) -> Iterator[Any]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, read_dictionary=names) as file:
+        alone = file.metadata.num_row_groups == 1
+        yield from file.iter_batches(BATCH, [group], columns, use_threads=alone)
 
 
 def _whole(table: Any) -> dict[str, pd.Series]:
