@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 UNIQUE, AMBIGUOUS, UNEXPLAINED, UNCHECKABLE = "unique", "ambiguous", "unexplained", "uncheckable"
 #: How many near misses an unexplained claim lists.
 _NEAREST = 3
+#: How many units of its last digit a claim may be off a single fold to remind of it.
+_NEAR_UNITS = 2
 #: Measures that are sometimes reported at the threshold that suits the test data best.
 _AT_BEST = {"f1": "max_f1", "mcc": "max_mcc"}
 _NORMAL_95 = 1.959963984540054
@@ -29,7 +31,10 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Attribution:
-    """What explains one claim: the aggregations that print so, else a measure in disguise, else single folds."""
+    """What explains one claim: the aggregations that print so, else a measure in disguise, else single folds.
+
+    ``by_tables`` says that tables of counts were searched for behind printed fold values, and found.
+    """
 
     claim: Claim
     verdict: str
@@ -40,9 +45,11 @@ class Attribution:
     contradicts: tuple[Claim, ...] = ()
     possible: tuple[str, ...] = ()
     nearest: tuple[tuple[str, float], ...] = ()
+    near_fold: tuple[str, float] | None = None
     truncated: bool = False
     spread: tuple[str, ...] | None = None
     reason: str | None = None
+    by_tables: bool = False
     table: MetricTable | None = field(default=None, repr=False)
 
     @property
@@ -89,6 +96,7 @@ def attribute(claim: Claim, aggregates: Aggregates) -> Attribution:
         claim, UNCHECKABLE if unknown else UNEXPLAINED, single_folds=folds, nearest=tuple(nearest[:_NEAREST]),
         truncated=truncated, table=table, spread=_spread(claim, table, tuple(defined)),
         reason="; ".join(sorted(unknown)) or None, disguise=disguise, other_reading=other,
+        near_fold=_near_fold(claim.printed, table, nearest[0][1]),
     )  # fmt: skip
 
 
@@ -119,6 +127,19 @@ def _folds(table: MetricTable) -> dict[str, tuple[float, float]]:
         for index, cell in enumerate(table.cells)
         if len(table.cells) > 1 and not np.isnan(per_fold.value[index])
     }
+
+
+def _near_fold(printed: Printed, table: MetricTable, nearest: float) -> tuple[str, float] | None:
+    """The fold that a claim all but prints, where that is nearer than any aggregation: mostly a slip in rounding."""
+    values = table.per_fold.value
+    if len(table.cells) < 2 or np.isnan(values).all():
+        return None
+    index = int(np.nanargmin(np.abs(values - printed.value)))
+    value = float(values[index])
+    off = abs(value - printed.value)
+    if off > _NEAR_UNITS * float(printed.unit) or off >= abs(nearest - printed.value):
+        return None
+    return cell_name(table.cells[index], table.cells), value
 
 
 def _spread(claim: Claim, table: MetricTable, names: tuple[str, ...]) -> tuple[str, ...] | None:

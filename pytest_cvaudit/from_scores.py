@@ -107,7 +107,9 @@ def _attribution(plain: Attribution, fit: ClaimFit, cells: tuple[Cell, ...]) -> 
     table = _table(plain, fit, cells)
     verdict = UNIQUE if len(fit.fitting) == 1 else AMBIGUOUS
     matches = tuple(dict.fromkeys(table.canonical(way) for way in fit.fitting))
-    return Attribution(plain.claim, verdict, matches, truncated=fit.truncated, spread=plain.spread, table=table)
+    return Attribution(
+        plain.claim, verdict, matches, truncated=fit.truncated, spread=plain.spread, by_tables=True, table=table
+    )
 
 
 def _table(plain: Attribution, fit: ClaimFit, cells: tuple[Cell, ...]) -> MetricTable:

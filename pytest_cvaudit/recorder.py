@@ -45,9 +45,13 @@ class Recorder(Calls):
         overwrite: bool = False,
         append: bool = False,
         resume: bool = False,
+        durable: bool = True,
         progress: bool | None = None,
     ) -> None:
-        """Begin a recording; where there is one already, ``overwrite``, ``append`` or ``resume`` says what to do."""
+        """Begin a recording; where there is one already, ``overwrite``, ``append`` or ``resume`` says what to do.
+
+        Without ``durable`` the disk is waited for only at the end: a kill loses no more, a power failure may.
+        """
         super().__init__(classes)
         self.path = Path(path).absolute()
         if self.path.suffix.lower() in _FILES:
@@ -56,7 +60,9 @@ class Recorder(Calls):
             raise InputError("overwrite=True, append=True and resume=True exclude each other", str(path))
         about = {"versions": versions(), "process": os.getpid(), "began": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         try:
-            self._journal = Journal.begin(self.path, overwrite=overwrite, append=append, resume=resume, about=about)
+            self._journal = Journal.begin(
+                self.path, overwrite=overwrite, append=append, resume=resume, durable=durable, about=about
+            )
         except InputError as error:
             raise InputError(error.message, str(path)) from None
         except OSError as error:
@@ -181,7 +187,8 @@ class MemoryRecorder(Calls):
         from pytest_cvaudit.engine import Audit, audit
 
         if self._claims and not self._folds:
-            raise InputError(f"'{self._claims[0]}' is claimed, but no fold was recorded")
+            how = "record the folds, or run pytest with --cvaudit-capture where scikit-learn makes them"
+            raise InputError(f"'{self._claims[0]}' is claimed, but no fold was recorded; {how}")
         return audit([self.experiment()], settings) if self._folds or self._missing else Audit()
 
     def _add(self, fold: Fold) -> bool:

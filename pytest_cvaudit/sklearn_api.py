@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from pytest_cvaudit.aggregations import Aggregates
-from pytest_cvaudit.capturing.design import design_of
 from pytest_cvaudit.engine import Audit, audit
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.estimators import answers, need_sklearn, rows_of
 from pytest_cvaudit.model.declared import declared
 from pytest_cvaudit.recorder import MemoryRecorder, Recorder
+from pytest_cvaudit.recording.design import design_of
 from pytest_cvaudit.tallies.tally import tally
 
 if TYPE_CHECKING:

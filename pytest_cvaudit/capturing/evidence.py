@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pytest_cvaudit.capturing.design import Design, design_of
+from pytest_cvaudit.recording.design import Design, design_of, positions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -61,7 +61,7 @@ def captured(run: Run) -> Captured:
     predicted = [_labels(one, truth, classes) for one in kept]
     scores = _scores(kept, truth, classes)
     folds = tuple(
-        FoldOf(cell, _positions(task.train), _positions(task.test), labels, values, one.reason)
+        FoldOf(cell, positions(task.train), positions(task.test), labels, values, one.reason)
         for cell, task, one, labels, values in zip(design.cells, run.tasks, kept, predicted, scores, strict=True)
     )
     if all(fold.reason is not None for fold in folds):
@@ -92,11 +92,6 @@ def _truth(run: Run) -> tuple[Array, Array]:
         return truth, np.arange(truth.shape[1])
     truth = truth.ravel() if run.classes is None else np.asarray(run.classes)[np.asarray(truth).ravel()]
     return truth, np.unique(truth)
-
-
-def _positions(indices: Any) -> Array:
-    found = np.asarray(indices)
-    return np.flatnonzero(found) if found.dtype == bool else found
 
 
 def _labels(kept: Kept, truth: Array, classes: Array) -> Array | None:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+#: Why a claim of a weighted score is not checked: without its weights an honest number would look wrong.
+WEIGHTS = "sample weights or other score parameters, which are not recorded"
 _HEADER = "# Written by cvaudit capture, checksum "
 _ABOUT = "# It is written anew by the next capture, unless you edit it: then it is kept.\n"
 
@@ -23,7 +25,8 @@ _ABOUT = "# It is written anew by the next capture, unless you edit it: then it 
 class Entry:
     """One captured cross-validation: its name, its recording, and what a reader of the manifest wants to know.
 
-    ``claims`` are written as they stand, ``guesses`` as comments, with the line that was printed.
+    ``claims`` are written as they stand, ``guesses`` as comments, with the line that was printed; of what was scored
+    with weights both are comments.
     """
 
     name: str
@@ -32,13 +35,23 @@ class Entry:
     metrics: tuple[str, ...] = ()
     claims: tuple[str, ...] = ()
     guesses: tuple[tuple[str, str], ...] = ()
+    weighted: bool = False
 
 
 def refuse_foreign(folder: Path) -> None:
-    """Stop before anything runs if the output folder has a manifest that somebody wrote."""
+    """Stop before anything runs if the output folder is none, or has a manifest that somebody wrote."""
     path = folder / NAME
+    if folder.exists() and not folder.is_dir():
+        raise InputError("it is a file; capture into a folder", shown(folder))
     if path.exists() and not _lines(path)[0].startswith(_HEADER):
         raise InputError("this manifest was not written by capture; capture into another folder", shown(path))
+
+
+def drop_listing(folder: Path) -> None:
+    """Remove what an earlier capture listed: its claims are not about the folds that are recorded now."""
+    path = folder / NAME
+    if path.exists() and not _edited(path):
+        path.unlink(missing_ok=True)
 
 
 def write_listing(folder: Path, entries: Sequence[Entry]) -> str | None:
@@ -65,7 +78,9 @@ def _body(entries: Sequence[Entry]) -> str:
     for entry in entries:
         rows += [f"  - name: {_quoted(entry.name)}", f"    log: {_quoted(entry.log)}"]
         rows += [f"    # {remark}" for remark in entry.remarks]
-        if entry.claims:
+        if entry.claims and entry.weighted:
+            rows += [f"    # claimed, but it cannot be checked: {claim}" for claim in entry.claims]
+        elif entry.claims:
             rows += ["    claims:", *(f"      - {claim}" for claim in entry.claims)]
         if entry.guesses:
             rows.append("    # claims:   # guesses from what was printed; uncomment what you claim")

@@ -43,6 +43,7 @@ class Run:
     candidates: int = 1
     y: Any = None
     scorer: Any = None
+    weighted: bool = False
     tasks: list[Task] = field(default_factory=list)
     kept: list[Kept] = field(default_factory=list)
     problem: str | None = None
@@ -78,6 +79,7 @@ class Run:
         if lacking := [key for key in _NEEDED if key not in given]:
             return f"its tasks do not say '{lacking[0]}'"
         self.y, self.scorer = given["y"], given.get("scorer")
+        self.weighted = any(value is not None for value in (given.get("score_params") or {}).values())
         self.tasks.append(Task(given["train"], given["test"], (given.get("candidate_progress") or (0,))[0]))
         return None
 
@@ -140,7 +142,7 @@ class Search:
             if index < number:
                 chosen = [i for i, task in enumerate(run.tasks) if task.candidate == index]
                 found.tasks, found.kept = [run.tasks[i] for i in chosen], [run.kept[i] for i in chosen]
-                found.cv, found.y, found.scorer = run.cv, run.y, run.scorer
+                found.cv, found.y, found.scorer, found.weighted = run.cv, run.y, run.scorer, run.weighted
                 found.parameters = getattr(self.searcher, "best_params_", None)
                 return
             index -= number

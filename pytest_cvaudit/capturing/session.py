@@ -17,7 +17,7 @@ import numpy as np
 
 from pytest_cvaudit.capturing.evidence import NotCaptured, captured
 from pytest_cvaudit.capturing.hooks import hearing, unknown_internals
-from pytest_cvaudit.capturing.listing import Entry, refuse_foreign, write_listing
+from pytest_cvaudit.capturing.listing import WEIGHTS, Entry, drop_listing, refuse_foreign, write_listing
 from pytest_cvaudit.capturing.naming import estimator_name, scored_metrics
 from pytest_cvaudit.capturing.writing import write_log
 from pytest_cvaudit.errors import InputError
@@ -133,12 +133,16 @@ class Capture:
         found = captured(run)
         name = self._name(run)
         log = f"{_file_name(name)}{SUFFIX}"
+        if not self.entries:
+            drop_listing(self.folder)
         write_log(self.folder / log, found)
         remarks = [f"{run.place} {run.place.entry}, {found.design.shown}"]
         if run.candidates > 1:
             remarks.append(f"the best of {run.candidates} candidates: {run.parameters}; the others are not kept")
+        if run.weighted:
+            remarks.append(f"scored with {WEIGHTS}")
         remarks = [" ".join(remark.split()) for remark in remarks]
-        self.entries.append(Entry(name, log, tuple(remarks), scored_metrics(run.scorer)))
+        self.entries.append(Entry(name, log, tuple(remarks), scored_metrics(run.scorer), weighted=run.weighted))
 
     def _name(self, run: Run) -> str:
         whose = self.subject or Path(run.place.path).stem
@@ -155,6 +159,7 @@ def summary(folder: Path, entries: list[Entry], missed: dict[str, int]) -> list[
     """What was captured, and one line for everything that was not."""
     number = f"{len(entries)} cross-validation{'' if len(entries) == 1 else 's'}"
     rows = [f"captured {number} in {shown(folder)}"]
+    rows += [f"claims not checked: {one.name}: scored with {WEIGHTS}" for one in entries if one.weighted and one.claims]
     for line, times in missed.items():
         rows.append(f"not captured: {line}{f' ({times} times)' if times > 1 else ''}")
     return rows

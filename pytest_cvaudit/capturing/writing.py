@@ -16,7 +16,7 @@ def write_log(path: Path, found: Captured) -> None:
     """Record every fold; a recording of the same name, from an earlier capture, is replaced."""
     design, truth = found.design, found.truth
     classes = found.classes.tolist()
-    with Recorder(path, overwrite=True, progress=False) as recorder:
+    with Recorder(path, overwrite=True, durable=False, progress=False) as recorder:
         positive = {} if found.positive is None else {"positive": found.positive}
         recorder.protocol(splitter=design.splitter, **design.declared, **positive)
         for fold in found.folds:

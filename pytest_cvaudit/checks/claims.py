@@ -102,6 +102,10 @@ def unexplained_claim(attributions: tuple[Attribution, ...]) -> Iterator[Result]
         if attribution.verdict == UNEXPLAINED:
             near = ", ".join(f"{name} {value:.6f}" for name, value in attribution.nearest)
             message = f"'{claim}' is not what any aggregation of the logged folds prints; nearest: {near}"
+            if attribution.near_fold is not None:
+                fold, value = attribution.near_fold
+                message += f"; {fold} alone is nearer with {value:.6f}"
+                evidence["near_fold"] = fold
             # A single fold and a measure in disguise have rules of their own.
             if not attribution.single_folds and attribution.disguise is None:
                 yield Hit(message, claim, evidence=evidence)
@@ -232,7 +236,7 @@ def _sizes(claim: Claim, experiment: Experiment, tallies: Tallies | None) -> dic
 def impossible_claim(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """Claims that no table of folds of the declared design can print."""
     against, possible = next(((one.contradicts, one.possible) for one in attributions if one.contradicts), ((), ()))
-    if experiment.evidence > Evidence.SUMMARY and not against:
+    if experiment.evidence > Evidence.SUMMARY and not against and not any(one.by_tables for one in attributions):
         yield Irrelevant("there is a log, and the claims are judged by it")
     if against:
         protocol = experiment.protocol

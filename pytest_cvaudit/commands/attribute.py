@@ -35,6 +35,12 @@ def add_options(parser: argparse.ArgumentParser, emit: Callable[[str], None]) ->
         help="one of several data sets that the numbers are averaged over; repeat it",
     )  # fmt: skip
     parser.add_argument("--log", metavar="FILE", help="the folds: their printed values, counts or predictions")
+    for option, metavar, text in (
+        ("--column", "ROLE=NAME", "which column of the log plays a role, such as positives=n_ill; repeat it"),
+        ("--select", "COLUMN=VALUE", "take only these rows of the log, such as model=svm; repeat it"),
+        ("--by", "COLUMN", "a column that tells several experiments in the log apart; repeat it"),
+    ):
+        parser.add_argument(option, action="append", default=[], metavar=metavar, help=text)
     parser.add_argument(
         "--stratified", action="store_true", help="each class's counts differ by at most 1 between folds"
     )
@@ -56,6 +62,9 @@ def _run(options: argparse.Namespace, emit: Callable[[str], None]) -> int:
         totals = {name: whole(options, name) for name in ("instances", "positives", "folds") if getattr(options, name)}
         claims = [_claim(text) for text in options.claims]
         return attribute_log.run(options, claims, totals, _seconds(options.seconds), emit)
+    for name in ("column", "select", "by"):
+        if getattr(options, name):
+            raise InputError("it is about a log; give one with --log", f"--{name}")
     design = design_of(options)
     seconds = _seconds(options.seconds)
     claims = [_claim(text) for text in options.claims]

@@ -14,6 +14,7 @@ from pytest_cvaudit.model.metrics import COUNTS
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
 
     from pytest_cvaudit.attribution import Attribution
     from pytest_cvaudit.forensics import ClaimFit, Solution, Witness
@@ -50,7 +51,10 @@ def run(
     )
     if instances is not None and positives is not None:
         Design(instances, positives, folds or 1, options.stratified)  # refuses what no data can have
-    answer = solve_log(options.log, claims, protocol, seconds)
+    reading = {
+        "columns": _pairs(options.column, "--column"), "select": _pairs(options.select, "--select"), "by": options.by,
+    }  # fmt: skip
+    answer = solve_log(options.log, claims, protocol, seconds, reading)
     if options.format == "json":
         document = attribute.as_json(answer.found, answer.against, answer.notes)
     else:
@@ -63,20 +67,33 @@ def run(
     return 1 if answer.found.verdict == "impossible" else 0
 
 
-def solve_log(path: str, claims: Sequence[Claim], protocol: Protocol, seconds: float) -> Answer:
-    """Decide for every aggregation whether the log's folds make the claims."""
-    experiment = _experiment(path, protocol)
+def _pairs(texts: Sequence[str], option: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for text in texts:
+        name, sign, value = (piece.strip() for piece in text.partition("="))
+        if not name or not sign or not value or name in found:
+            raise InputError(f"'{text}' is not understood; write NAME=VALUE, each name once", option)
+        found[name] = value
+    return found
+
+
+def solve_log(
+    path: str, claims: Sequence[Claim], protocol: Protocol, seconds: float, reading: Mapping[str, Any] | None = None
+) -> Answer:
+    """Decide for every aggregation whether the log's folds make the claims; ``reading`` says how to read the log."""
+    experiment = _experiment(path, protocol, reading or {})
     if experiment.evidence > Evidence.SCORES:
         return _by_counts(experiment, claims)
     return _by_scores(experiment, claims, seconds)
 
 
-def _experiment(path: str, protocol: Protocol) -> Experiment:
+def _experiment(path: str, protocol: Protocol, reading: Mapping[str, Any]) -> Experiment:
     from pytest_cvaudit.manifest.build import experiment_from_log
 
-    found = experiment_from_log(Path(path), protocol=protocol)
+    found = experiment_from_log(Path(path), protocol=protocol, **reading)
     if len(found) != 1:
-        raise InputError(f"it holds {len(found)} experiments; give a log of one", path)
+        names = ", ".join(one.name for one in found[:4]) + (", …" if len(found) > 4 else "")
+        raise InputError(f"it holds {len(found)} experiments ({names}); choose one with --select COLUMN=VALUE", path)
     (experiment,) = found
     if experiment.problem is not None:
         raise experiment.problem

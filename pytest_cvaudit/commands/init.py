@@ -87,14 +87,39 @@ def _in_folder(folder: Path, base: Path) -> list[Draft]:
     if is_recording(folder):
         return [_draft(folder, base)]
     found: list[Draft] = []
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith("."):
-            continue
-        found += _in_folder(path, base) if path.is_dir() else [_draft(path, base)] if is_log(path) else []
+    for path in _inside(folder):
+        if path.is_dir():
+            found += _in_folder(path, base)
+        elif is_log(path) or is_recording(path):
+            found.append(_draft(path, base))
     if found and all(draft.problem is not None for draft in found):
         together = _draft(folder, base)
         return [together] if together.problem is None else found
     return found
+
+
+def _inside(folder: Path) -> list[Path]:
+    """What lies in a folder, but for hidden and installed things, and links to folders: they may lead back up."""
+    from pytest_cvaudit.manifest import shown
+
+    try:
+        every = sorted(folder.iterdir())
+    except OSError as error:
+        print(f"cvaudit: {shown(folder)}: not looked into: {error.strerror}", file=sys.stderr)
+        return []
+    if (folder / "pyvenv.cfg").exists():
+        return []
+    skipped = (path.name.startswith(".") or path.name == "node_modules" for path in every)
+    return [path for path, skip in zip(every, skipped, strict=True) if not skip and not _is_link(path)]
+
+
+def _written(path: str) -> str:
+    """Let a path that could be taken for an address, such as mlflow:NAME, be none."""
+    return f"./{path}" if ":" in path or "?" in path else path
+
+
+def _is_link(path: Path) -> bool:
+    return path.is_symlink() and path.is_dir()
 
 
 def _draft(log: Path | str, base: Path) -> Draft:
@@ -103,7 +128,7 @@ def _draft(log: Path | str, base: Path) -> Draft:
     from pytest_cvaudit.manifest.draft import Draft
     from pytest_cvaudit.model import Protocol
 
-    draft = Draft(log if isinstance(log, str) else Path(os.path.relpath(log, base)).as_posix())
+    draft = Draft(log if isinstance(log, str) else _written(Path(os.path.relpath(log, base)).as_posix()))
     for _ in range(_MOST_REMEDIES):
         protocol = Protocol(positive=draft.positive)
         read = experiment_from_log(log, columns=draft.columns, by=draft.by, protocol=protocol)

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import builtins
 import json
 import runpy
 import sys
 import traceback
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import InputError
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     from pytest_cvaudit.capturing.session import Capture
 
 HELP = "run a script and record its cross-validations"
@@ -26,7 +31,7 @@ _INTERRUPTED = 130
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options; all that follows the script belongs to the script."""
-    parser.add_argument("script", type=Path, metavar="SCRIPT", help="the script")
+    parser.add_argument("script", type=Path, metavar="SCRIPT", help="the script, or with -m the module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="ARGS", help="the script's own arguments")
     parser.add_argument(
         "--output", type=Path, default=Path("cvaudit-runs"), metavar="FOLDER", help="where to (default cvaudit-runs)"
@@ -36,6 +41,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take printed numbers for claims where only one metric of one experiment prints so",
     )
+    parser.add_argument("-m", dest="module", action="store_true", help="run a module or package, as `python -m` does")
     parser.add_argument("--check", action="store_true", help="audit what was captured, on standard error")
     parser.set_defaults(run=_run)
 
@@ -44,8 +50,7 @@ def _run(options: argparse.Namespace) -> int:
     from pytest_cvaudit.capturing.printed import Tee
     from pytest_cvaudit.capturing.session import Capture
 
-    if not options.script.is_file():
-        raise InputError("no such script", str(options.script))
+    _refuse_none(options.script, module=options.module)
     # The script may change directory.
     capture = Capture(options.output.absolute(), listing=False)
     out = sys.stdout
@@ -53,7 +58,7 @@ def _run(options: argparse.Namespace) -> int:
     with capture:
         sys.stdout = tee
         try:
-            code = _execute(options.script, options.arguments)
+            code = _execute(options.script, options.arguments, module=options.module)
         finally:
             sys.stdout = out
     found = _guess(capture, tee.text, claim=options.claim_printed)
@@ -64,12 +69,33 @@ def _run(options: argparse.Namespace) -> int:
     return _check(capture) if options.check and code == 0 and capture.entries else code
 
 
-def _execute(script: Path, arguments: list[str]) -> int:
+def _refuse_none(script: Path, *, module: bool) -> None:
+    """Stop if there is nothing to run."""
+    if module:
+        sys.path.insert(0, str(Path.cwd()))
+        try:
+            found = find_spec(str(script))
+        except (ImportError, ValueError):
+            found = None
+        finally:
+            del sys.path[0]
+        if found is None:
+            raise InputError("no such module", str(script))
+    elif script.is_dir():
+        raise InputError("a folder, not a script; run a package with -m", str(script))
+    elif not script.is_file():
+        raise InputError("no such script", str(script))
+
+
+def _execute(script: Path, arguments: list[str], *, module: bool) -> int:
     """Run the script as Python would; its errors are its own."""
     before = sys.argv, sys.path[0]
-    sys.argv, sys.path[0] = [str(script), *arguments], str(script.resolve().parent)
+    sys.argv, sys.path[0] = [str(script), *arguments], str(Path.cwd() if module else script.resolve().parent)
     try:
-        runpy.run_path(str(script), run_name="__main__")
+        if module:
+            runpy.run_module(str(script), run_name="__main__", alter_sys=True)
+        else:
+            _run_file(script.absolute())
     except SystemExit as end:
         if end.code is None or isinstance(end.code, int):
             return end.code or 0
@@ -79,19 +105,34 @@ def _execute(script: Path, arguments: list[str]) -> int:
         print("cvaudit: the script was interrupted", file=sys.stderr)
         return _INTERRUPTED
     except BaseException as error:
-        _show(error, script)
+        _show(error)
         return 1
     finally:
         sys.argv, sys.path[0] = before
     return 0
 
 
-def _show(error: BaseException, script: Path) -> None:
+def _run_file(path: Path) -> None:
+    """Run a file as the main module; runpy would tell it another `sys.argv[0]` or a relative `__file__`."""
+    main = ModuleType("__main__")
+    main.__dict__.update(__file__=str(path), __builtins__=builtins)
+    before, sys.modules["__main__"] = sys.modules["__main__"], main
+    try:
+        exec(compile(path.read_bytes(), str(path), "exec", dont_inherit=True), main.__dict__)
+    finally:
+        sys.modules["__main__"] = before
+
+
+def _show(error: BaseException) -> None:
     """Print the traceback from the script's own first line on."""
     trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename != str(script):
+    while trace is not None and _is_ours(trace.tb_frame):
         trace = trace.tb_next
-    traceback.print_exception(error.with_traceback(trace) if trace is not None else error)
+    traceback.print_exception(error.with_traceback(trace))
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return frame.f_globals.get("__name__") in (__name__, "runpy", "importlib.util", "importlib._bootstrap")
 
 
 def _guess(capture: Capture, text: str, *, claim: bool) -> list[str]:
@@ -102,7 +143,8 @@ def _guess(capture: Capture, text: str, *, claim: bool) -> list[str]:
     offered = []
     for entry in capture.entries:
         (experiment,) = experiment_from_log(capture.folder / entry.log)
-        offered.append(guesses(text, experiment, entry.metrics) if experiment.problem is None else ())
+        readable = experiment.problem is None and not entry.weighted
+        offered.append(guesses(text, experiment, entry.metrics) if readable else ())
     sure = only_reading(offered) if claim else [() for _ in offered]
     for at, (entry, guessed, taken) in enumerate(zip(capture.entries, offered, sure, strict=True)):
         rest = tuple(pair for pair in guessed if pair[0] not in taken)

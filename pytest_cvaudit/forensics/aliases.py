@@ -48,6 +48,7 @@ def equal_in(shapes: Collection[Shape], metric: Metric) -> dict[str, str]:
         linear = metric.name != "kappa"
         first = "pooled" if linear and len(sizes) == 1 else "avg"
         names.update({way: first for way in names if way != "pooled" and (way != "avg_weighted" or equal)})
-    if metric.name in ("accuracy", "error"):
+    # A fold without instances leaves the mean undefined, but not the totals.
+    if metric.name in ("accuracy", "error") and all(map(sum, shapes)):
         names["avg_weighted"] = "pooled"
     return names

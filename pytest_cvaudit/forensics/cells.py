@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MOST_CELLS, _THINNED = 600_000, 60_000
 #: A thinned axis keeps at least so many counts; with many shapes more would add up.
 _FEWEST = 16
+#: A thinned group keeps at most so many shapes, and so many neighbours among them.
+_MOST_SHAPES, _NEIGHBOURS = 1000, 100
 
 
 @dataclass(frozen=True)
@@ -101,9 +103,19 @@ def cells_of(split: Split, most_tp: int, most_fp: int) -> list[Cells]:
 def _cells(group: Group, most_tp: int, most_fp: int) -> Cells:
     sizes = [(min(p, most_tp) + 1) * (n + 1 if n < most_fp else most_fp + 1) for p, n in group.shapes]
     keep = 1.0 if sum(sizes) <= MOST_CELLS else _THINNED / sum(sizes)
-    parts = [_cells_of_shape(shape, most_tp, most_fp, keep) for shape in group.shapes]
+    shapes = group.shapes if keep == 1.0 else _some_shapes(group.shapes)
+    parts = [_cells_of_shape(shape, most_tp, most_fp, keep) for shape in shapes]
     positives, negatives, tp, fp = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Cells(positives, negatives, tp, fp, complete=keep == 1.0)
+
+
+def _some_shapes(shapes: tuple[Shape, ...]) -> tuple[Shape, ...]:
+    """Shapes over the whole range and some neighbours in its middle, so that their positives can add up."""
+    if len(shapes) <= _MOST_SHAPES:
+        return shapes
+    even, middle = np.linspace(0, len(shapes) - 1, _MOST_SHAPES - _NEIGHBOURS), len(shapes) // 2
+    near = np.arange(middle - _NEIGHBOURS // 2, middle + _NEIGHBOURS // 2)
+    return tuple(shapes[at] for at in np.unique(np.append(np.rint(even).astype(np.int64), near)).tolist())
 
 
 def _cells_of_shape(shape: Shape, most_tp: int, most_fp: int, keep: float) -> tuple[Ints, Ints, Ints, Ints]:

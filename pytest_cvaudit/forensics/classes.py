@@ -61,12 +61,12 @@ class Classes(Study):
 
     @cached_property
     def fold_sizes(self) -> tuple[int, ...]:
-        """The sizes that a fold may have."""
+        """The sizes that a fold may have; none is empty."""
         size, more = divmod(self.instances, self.folds)
         if not self.stratified:
             return (size, size + 1) if more else (size,)
         least = sum(support // self.folds for support in self.supports)
-        return tuple(range(least, least + sum(support % self.folds > 0 for support in self.supports) + 1))
+        return tuple(range(max(1, least), least + sum(support % self.folds > 0 for support in self.supports) + 1))
 
     def shapes(self, label: int) -> tuple[Shape, ...]:
         """The numbers of instances of a class and of the others that a fold may have."""

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from pytest_cvaudit.model import Metric
 
 FITS, CANNOT, UNDECIDED = "fits", "cannot", "undecided"
+#: The part of the time after which digits that were cut off are thought of, if rounding has led to no table.
+ROUNDING_SHARE = 0.8
 #: With more combinations than this, pairs are screened first to leave most of them out.
 _MANY = 40
 #: Combinations that are tried for one aggregation at first; every level tries four times as many.
@@ -37,6 +39,25 @@ class Found:
     def impossible(self) -> bool:
         """Tell whether no aggregation of some claim is left."""
         return any(all(answer == CANNOT for answer in answers.values()) for answers in self.answers)
+
+    @property
+    def open(self) -> bool:
+        """Tell whether some aggregation is not answered."""
+        return any(UNDECIDED in answers.values() for answers in self.answers)
+
+    def unless_printed_otherwise(self, either: Found) -> Found:
+        """Keep a refutation only where numbers that are rounded or cut off, ``either`` way, are refuted too.
+
+        Where a table is known this is settled: nobody needs to think of digits that were cut off.
+        """
+        if self.table is not None:
+            return self
+        answers = [
+            {way: CANNOT if refuted[way] == CANNOT else UNDECIDED if answer == CANNOT else answer
+             for way, answer in answers.items()}
+            for answers, refuted in zip(self.answers, either.answers, strict=True)
+        ]  # fmt: skip
+        return Found(answers)
 
     @classmethod
     def merged(cls, several: Sequence[Found]) -> Found:
@@ -61,6 +82,13 @@ class Combiner:
         self.cases: dict[Choice, Case] = {}
         self.table: tuple[Counts, ...] | None = None
         self.ways: tuple[str, ...] = ()
+
+    def run_until(self, early: float) -> Found:
+        """Answer until an earlier time, and go on to the deadline only if a table is known by then."""
+        late, self.deadline = self.deadline, early
+        found = self.run()
+        self.deadline = late
+        return self.run() if found.open and found.table is not None else found
 
     def run(self) -> Found:
         """Answer for every aggregation of every claim."""

@@ -98,7 +98,9 @@ def _stratified(design: Design) -> tuple[Split, ...]:
             (few, some + 1): more_negatives - both,
             (few, some): k - more_positives - more_negatives + both,
         })  # fmt: skip
-        found.append(_fixed(folds))
+        # Nobody tests on nothing.
+        if not folds[0, 0]:
+            found.append(_fixed(folds))
     return tuple(found)
 
 

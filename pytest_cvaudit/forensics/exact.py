@@ -24,6 +24,8 @@ _F_WAYS = (
 _RATE_WAYS = ("pooled", "avg", "avg_skip", "avg_one", "avg_weighted")
 _TABLE_WAYS = ("pooled", "avg", "avg_skip", "avg_zero", "avg_weighted")
 _RATES = ("precision", "recall", "specificity", "npv")
+#: Above every value below one that a table of any size in reach can have.
+_BELOW_ONE = 1 - Fraction(1, 10**12)
 #: Measures of the whole table, whose plain and weighted means are undefined as soon as one fold is.
 WHOLE = ("accuracy", "error", "balanced_accuracy", "mcc", "kappa")
 
@@ -42,7 +44,9 @@ def bounds(printed: Printed, truncated: bool = False) -> Bounds:
     value, unit = Fraction(printed.digits * printed.scale), Fraction(printed.unit)
     if not truncated:
         return value - unit / 2, value + unit / 2
-    return (value - unit if value <= 0 else value), (value + unit if value >= 0 else value)
+    low, high = (value - unit if value <= 0 else value), (value + unit if value >= 0 else value)
+    # To a program 0.6 may be 0.59999999999999998 and cut to 0.5, but what is perfect is 1 and never cut to 0.99.
+    return -_BELOW_ONE if low == -1 else low, _BELOW_ONE if high == 1 else high
 
 
 def squared(beta: float) -> Fraction:

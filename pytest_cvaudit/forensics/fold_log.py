@@ -55,6 +55,8 @@ def fold_log(scores: FoldScores, totals: Totals, name: Callable[[Cell], str]) ->
     positives = list(scores.positives or [None] * folds)
     printed = [_printed(scores, at) for at in range(folds)]
     names = [name(cell) for cell in scores.cells]
+    if scores.lines:
+        names = [f"{fold} at {line}" for fold, line in zip(names, scores.lines, strict=True)]
     repeated = len({cell.repeat for cell in scores.cells}) > 1
     try:
         design, shapes = _shapes(sizes, positives, totals, repeated)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_cvaudit.forensics.combine import CANNOT, UNDECIDED, Found
+from pytest_cvaudit.forensics.combine import CANNOT, ROUNDING_SHARE, UNDECIDED, Found
 from pytest_cvaudit.forensics.converter import EITHER, READINGS, ROUNDED, TRUNCATED, counts_at, within
 from pytest_cvaudit.forensics.exact import ways_of
 from pytest_cvaudit.forensics.explain import nearest
@@ -74,7 +74,10 @@ class FoldEvidence:
         placed = {
             fold: counts_at(cells, 0) for cells, folds in zip(found.cells, found.members, strict=True) for fold in folds
         }
-        return tuple(placed[fold] for fold in sorted(placed))
+        counts = tuple(placed[fold] for fold in sorted(placed))
+        # Every fold alone may have a shape that the declared totals do not leave to all of them together.
+        positives, design = sum(tp + fn for tp, _, fn, _ in counts), self.log.design
+        return counts if (sum(map(sum, counts)), positives) == (design.instances, design.positives) else None
 
 
 def solve_folds(claims: Sequence[Claim], evidence: FoldEvidence, *, seconds: float = 5.0) -> FoldSolution:
@@ -146,15 +149,20 @@ def _search(
             (claim.metric, ways, within(claim.printed, TRUNCATED if at in cut else otherwise))
             for at, (claim, ways) in enumerate(parts)
         ]
-        return FoldCombiner(asked, tables, deadline).run()
+        return FoldCombiner(asked, tables, deadline).run_until(until)
 
+    now = time.monotonic()
+    until = now + ROUNDING_SHARE * (deadline - now)
     found = attempt(ROUNDED, ())
-    if not found.impossible:
+    if found.table is not None or not (found.impossible or found.open):
         return found, ROUNDED, frozenset()
+    until = deadline
     # Numbers that print so in either way form one interval: if even that is impossible, every mixture is.
     either = attempt(EITHER, (), EITHER)
     if either.impossible:
         return either, EITHER, frozenset()
+    if not found.impossible:
+        return found.unless_printed_otherwise(either), ROUNDED, frozenset()
     for reading in READINGS:
         for size in range(len(parts) + 1):
             chosen = [frozenset(cut) for cut in combinations(range(len(parts)), size)]
@@ -162,7 +170,7 @@ def _search(
             possible = {cut: trial for cut, trial in trials.items() if not trial.impossible}
             if possible:
                 truncated = frozenset().union(*(cut for cut, trial in possible.items() if trial.table is not None))
-                return Found.merged(list(possible.values())), reading, truncated
+                return Found.merged(list(possible.values())).unless_printed_otherwise(either), reading, truncated
     return Found([dict.fromkeys(ways, UNDECIDED) for _, ways in parts]), EITHER, frozenset()
 
 
@@ -192,7 +200,7 @@ def _canonical(metric: Metric, tables: FoldTables) -> dict[str, str]:
         weights = positives
     if defined and weights is not None and len(weights) == 1:
         same("pooled", "avg")
-    if metric.name in ("accuracy", "error"):
+    if metric.name in ("accuracy", "error") and 0 not in sizes:
         same("pooled", "avg_weighted")
     elif len(sizes) == 1:
         same("avg", "avg_weighted")

@@ -150,7 +150,7 @@ def fold_groups(design: Design, times: int = 1) -> tuple[Group, ...]:
     if design.stratified:
         few, some = divmod(design.positives, k), divmod(design.negatives, k)
         options = [[low, low + 1] if more else [low] for low, more in (few, some)]
-        return (Group(times * k, tuple((p, n) for p in options[0] for n in options[1])),)
+        return (Group(times * k, tuple((p, n) for p in options[0] for n in options[1] if p + n)),)
     size, larger = divmod(design.instances, k)
     groups = []
     for each, count in ((size, k - larger), (size + 1, larger)):

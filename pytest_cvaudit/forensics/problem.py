@@ -170,7 +170,8 @@ def _whole_row(row: Row, values: list[Floats], folds: int) -> tuple[list[Ints], 
         high = None if row.high is None else int(np.ceil(float(row.high) * steps)) + folds + 2
         unit, centre = 1.0 / steps, folds / 2
     far = 4 * (folds + 1) * max((int(np.abs(part).max(initial=0)) for part in cut), default=0) + 1
-    low, high = -far if low is None else max(low, -far), far if high is None else min(high, far)
+    # No sum reaches so far; digits beyond number may put a window farther than whole numbers go.
+    low, high = -far if low is None else min(max(low, -far), far), far if high is None else max(min(high, far), -far)
     return cut, (low, high), unit, centre
 
 

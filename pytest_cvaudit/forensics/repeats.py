@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from pytest_cvaudit.model import Claim, Metric
 
 
+#: With more repeats than this the positives of each are too many rows.
+_MOST_BALANCED = 100
+
+
 class Repeats(Blocks):
     """The same data cross-validated several times, each time with a split of its own."""
 
@@ -75,6 +79,8 @@ class Repeats(Blocks):
         """
         one, times = self.designs[0], len(self.designs)
         dealt = one.stratified or one.known is not None
+        if not dealt and times > _MOST_BALANCED:
+            return None
         groups = fold_groups(one, times) if dealt else fold_groups(one) * times
         split = Split(groups)
         system = System(split, shared_cells(split, one.positives, one.negatives), self.everything)

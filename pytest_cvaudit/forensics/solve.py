@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.forensics.aliases import canonical
-from pytest_cvaudit.forensics.combine import CANNOT, FITS, UNDECIDED, Combiner, Found
+from pytest_cvaudit.forensics.combine import CANNOT, FITS, ROUNDING_SHARE, UNDECIDED, Combiner, Found
 from pytest_cvaudit.forensics.exact import bounds, ways_of
 from pytest_cvaudit.forensics.study import Study, StudyCombiner
 
@@ -143,31 +143,36 @@ def verdict_of(fits: Sequence[ClaimFit]) -> str:
 def _by_rounding_or_truncation(
     claims: Sequence[tuple[Claim, dict[str, str]]], design: Design | Study, deadline: float, truncation: bool
 ) -> tuple[Found, frozenset[int]]:
-    def attempt(within: Sequence[Bounds]) -> Found:
+    def combiner(within: Sequence[Bounds]) -> Combiner:
         parts = [
             (_subject(claim, design), tuple(dict.fromkeys(ways.values())), window)
             for (claim, ways), window in zip(claims, within, strict=True)
         ]
-        if isinstance(design, Study):
-            return StudyCombiner(parts, design, deadline).run()
-        return Combiner(parts, design, deadline).run()
+        return (
+            StudyCombiner(parts, design, deadline) if isinstance(design, Study) else Combiner(parts, design, deadline)
+        )
 
     rounded = [bounds(claim.printed) for claim, _ in claims]
-    cut = [bounds(claim.printed, truncated=True) for claim, _ in claims]
-    found = attempt(rounded)
-    if not (found.impossible and truncation):
+    if not truncation:
+        return combiner(rounded).run(), frozenset()
+    now = time.monotonic()
+    found = combiner(rounded).run_until(now + ROUNDING_SHARE * (deadline - now))
+    if found.table is not None or not (found.impossible or found.open):
         return found, frozenset()
+    cut = [bounds(claim.printed, truncated=True) for claim, _ in claims]
     # Numbers that print so in either way form one interval: if even that is impossible, every mixture is.
-    either = attempt([(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(rounded, cut, strict=True)])
+    either = combiner([(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(rounded, cut, strict=True)]).run()
     if either.impossible:
         return either, frozenset()
+    if not found.impossible:
+        return found.unless_printed_otherwise(either), frozenset()
     for size in range(1, len(claims) + 1):
         trials = {
-            chosen: attempt([cut[at] if at in chosen else rounded[at] for at in range(len(claims))])
+            chosen: combiner([cut[at] if at in chosen else rounded[at] for at in range(len(claims))]).run()
             for chosen in map(frozenset, combinations(range(len(claims)), size))
         }
-        if any(not trial.impossible for trial in trials.values()):
-            possible = {chosen: trial for chosen, trial in trials.items() if not trial.impossible}
+        possible = {chosen: trial for chosen, trial in trials.items() if not trial.impossible}
+        if possible:
             truncated = frozenset().union(*(chosen for chosen, trial in possible.items() if trial.table is not None))
-            return Found.merged(list(possible.values())), truncated
+            return Found.merged(list(possible.values())).unless_printed_otherwise(either), truncated
     return found, frozenset()

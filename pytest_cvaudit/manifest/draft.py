@@ -56,14 +56,17 @@ class Draft:
 
 def manifest_text(drafts: Iterable[Draft], path: str) -> str:
     """Write a manifest with an entry for each log."""
-    return _HEAD.format(path=path) + "\n".join("\n".join(_entry(draft)) + "\n" for draft in drafts)
+    taken: set[str] = set()
+    return _HEAD.format(path=_one_line(path)) + "\n".join("\n".join(_entry(draft, taken)) + "\n" for draft in drafts)
 
 
-def _entry(draft: Draft) -> Iterator[str]:
+def _entry(draft: Draft, taken: set[str]) -> Iterator[str]:
     if draft.problem is not None:
-        yield f"  # {draft.log} is not read: {draft.problem.message}"
+        yield f"  # {_one_line(draft.log)} is not read: {_one_line(draft.problem.message)}"
         return
-    yield f"  - name: {_scalar(_name(draft))}"
+    name = _free(_name(draft), draft.log, taken)
+    taken.add(name)
+    yield f"  - name: {_scalar(name)}"
     yield _line(f"log: {_scalar(draft.log)}", _summary(draft))
     if draft.columns:
         pairs = ", ".join(f"{role}: {_scalar(name)}" for role, name in draft.columns.items())
@@ -81,8 +84,20 @@ def _name(draft: Draft) -> str:
     """Name the entry after its log; the folders are kept, as several logs may be called alike."""
     if draft.experiments and not draft.by and len(draft.experiments) == 1 and "/" not in draft.log:
         return draft.experiments[0].name
-    path = PurePosixPath(draft.log.partition("?")[0].rpartition(":")[2])
+    is_path = draft.log.startswith("./")
+    path = PurePosixPath(draft.log if is_path else draft.log.partition("?")[0].rpartition(":")[2])
     return str(path.with_suffix("")) if path.name else draft.log
+
+
+def _free(name: str, log: str, taken: set[str]) -> str:
+    """A name that a manifest takes; logs that differ in their suffix only keep it, and then are numbered."""
+    tries = (name, log, *(f"{name} {number}" for number in range(2, len(taken) + 3)))
+    usable = (_one_line(each).replace("::", ":") for each in tries)
+    return next(each for each in usable if each and each not in taken)
+
+
+def _one_line(text: str) -> str:
+    return " ".join("".join(each if each.isprintable() else " " for each in text).split())
 
 
 def _protocol(experiment: Experiment) -> Iterator[str]:
@@ -120,7 +135,7 @@ def _claims(draft: Draft) -> Iterator[str]:
     for experiment in draft.experiments[:_SHOWN]:
         for claim in experiment.claims:
             of = f" ({experiment.name})" if len(draft.experiments) > 1 else ""
-            yield f"    # stands with the log and is audited anyway: {claim}{of}"
+            yield f"    # stands with the log and is audited anyway: {_one_line(f'{claim}{of}')}"
 
 
 def _part(draft: Draft) -> str:
@@ -142,7 +157,7 @@ def _summary(draft: Draft) -> str:
 
 def _line(text: str, note: str) -> str:
     line = f"    {text}"
-    return f"{line:<{_NOTE_COLUMN}}  # {note}" if note else line
+    return f"{line:<{_NOTE_COLUMN}}  # {_one_line(note)}" if note else line
 
 
 def _scalar(text: str) -> str:

@@ -23,7 +23,9 @@ def find_manifests(path: Path) -> list[Path]:
 
 
 def _skipped(folder: Path) -> bool:
-    return folder.name.startswith(".") or folder.name == "node_modules" or (folder / "pyvenv.cfg").exists()
+    # Path.exists would raise where a folder may not be looked into.
+    installed = os.path.exists(folder / "pyvenv.cfg")  # noqa: PTH110
+    return folder.name.startswith(".") or folder.name == "node_modules" or installed
 
 
 def shown(path: Path | str) -> str:

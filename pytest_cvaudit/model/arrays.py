@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.model.labels import sorted_labels
+from pytest_cvaudit.model.labels import label_order, sorted_labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _MISSING = ("nan", "<NA>", "NaT")
 _MOST_REPEATS = 255
+_BOOLEANS = ("False", "True")
 #: Beyond it, a float is not a whole number for sure.
 _LARGEST = 2.0**53
 
@@ -89,6 +90,41 @@ def read_labels(values: Any, name: str, classes: Sequence[object] | None = None)
     if array.ndim not in (1, 2):
         raise InputError(f"{name} must have one label or one set of labels per instance; it has shape {array.shape}")
     return _single(array.reshape(-1), name)
+
+
+def same_kind(parts: dict[str, Labels], fold: str, *, rename: bool = True) -> dict[str, Labels]:
+    """Make True and False of one array the 1 and 0 of another; refuse words in one beside numbers in another."""
+    kinds = {name: _kind(labels) for name, labels in parts.items()}
+    for odd, other in (("words", "numbers"), ("words", "booleans"), *(() if rename else (("booleans", "numbers"),))):
+        if {odd, other} <= set(kinds.values()):
+            one, two = (next(name for name, kind in kinds.items() if kind == each) for each in (odd, other))
+            shown = [", ".join(parts[name].names[:4]) for name in (one, two)]
+            raise InputError(f"fold {fold}: labels are {odd} in {one} ({shown[0]}) and {other} in {two} ({shown[1]})")
+    if not {"booleans", "numbers"} <= set(kinds.values()):
+        return parts
+    numbers = {"False": "0", "True": "1"}
+    return {
+        name: replace(labels, names=tuple(numbers[each] for each in labels.names))
+        if kinds[name] == "booleans"
+        else labels
+        for name, labels in parts.items()
+    }
+
+
+def _kind(labels: Labels) -> str | None:
+    """What the labels of an array are, where that is sure; texts of digits go with numbers."""
+    names = labels.names
+    if not names or labels.sets is not None:
+        return None
+    if labels.textual:
+        return None if any(name in _BOOLEANS or _is_number(name) for name in names) else "words"
+    if all(name in _BOOLEANS for name in names):
+        return "booleans"
+    return "numbers" if all(map(_is_number, names)) else None
+
+
+def _is_number(name: str) -> bool:
+    return label_order(name)[0] == 0
 
 
 def _rows_of_sets(values: Any) -> list[Any] | None:

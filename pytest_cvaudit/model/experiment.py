@@ -103,12 +103,16 @@ class FoldCounts:
 
 @dataclass(frozen=True)
 class FoldScores:
-    """Printed values per cell and metric name (None where a cell is blank), with fold sizes where known."""
+    """Printed values per cell and metric name (None where a cell is blank), with fold sizes where known.
+
+    ``lines`` says for messages where each cell is logged, as ``file:line``; empty where the log cannot tell.
+    """
 
     cells: tuple[Cell, ...]
     values: Mapping[str, tuple[Printed | None, ...]]
     n: tuple[int | None, ...] = ()
     positives: tuple[int | None, ...] = ()
+    lines: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.model.arrays import joined_names, label_texts, read_labels, read_marks, read_scores
+from pytest_cvaudit.model.arrays import (
+    Labels,
+    joined_names,
+    label_texts,
+    read_labels,
+    read_marks,
+    read_scores,
+    same_kind,
+)
 from pytest_cvaudit.model.experiment import Cell, Predictions, Protocol, TrainingRows, sorted_cells
 from pytest_cvaudit.model.labels import conventional_positive, sorted_labels
 
@@ -17,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_cvaudit.model.arrays import Floats, Labels, Marks
+    from pytest_cvaudit.model.arrays import Floats, Marks
     from pytest_cvaudit.model.experiment import Codes
 
     Doubles = NDArray[np.float64]
@@ -50,15 +58,21 @@ class Fold:
         classes: Sequence[object] | None = None,
     ) -> Fold:
         """Read the arrays of a fold, and refuse those that cannot be audited."""
+        given = {"y_true": y_true, "y_pred": y_pred, "y_train": y_train}
+        parts = {name: read_labels(rows, name, classes) for name, rows in given.items() if rows is not None}
+        if classes is not None:
+            textual = any(isinstance(label, str) for label in classes)
+            parts["classes"] = Labels(label_texts(classes, "classes"), textual=textual)
+        labels = same_kind(parts, cell.fold)
         fold = cls(
             cell,
-            read_labels(y_true, "y_true", classes),
-            None if y_pred is None else read_labels(y_pred, "y_pred", classes),
+            labels["y_true"],
+            labels.get("y_pred"),
             None if y_score is None else read_scores(y_score),
             None if test is None else read_marks(test, "test"),
             None if train is None else read_marks(train, "train"),
-            {} if y_train is None else read_labels(y_train, "y_train", classes).counts(),
-            None if classes is None else label_texts(classes, "classes"),
+            labels["y_train"].counts() if "y_train" in labels else {},
+            labels["classes"].names if "classes" in labels else None,
         )
         fold.check()
         return fold
@@ -103,6 +117,7 @@ class Fold:
         if (self.truth.sets is None) != (first.truth.sets is None):
             what = "sets of labels in some folds, and one label per instance in others"
             raise InputError(f"fold {self.cell.fold}: y_true has {what}")
+        same_kind({f"fold {first.cell.fold}": first.truth, "this fold": self.truth}, self.cell.fold, rename=False)
         if self.score is None or first.score is None or self.score.shape[1:] == first.score.shape[1:]:
             return
         if self.score.ndim != first.score.ndim or self.classes is None or first.classes is None:

@@ -10,7 +10,9 @@ from functools import cached_property
 
 from pytest_cvaudit.errors import InputError
 
-_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
+# As many digits as a double can have; nobody prints other numbers, and arithmetic with them fails.
+_NUMBER = r"[+-]?(?:\d{1,300}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?0*\d{1,3})?"
+_GREATEST = Decimal("1e300")
 _PRINTED = re.compile(
     rf"^\s*(?P<value>{_NUMBER})\s*(?P<percent>%)?"
     rf"(?:\s*\(?\s*(?:±|\+/-|\+-|\\pm)\s*(?P<spread>{_NUMBER})\s*(?P<spread_percent>%)?\s*\)?\s*(?P<last_percent>%)?"
@@ -61,7 +63,11 @@ class Printed:
         spread = None
         if digits := match["spread"] or match["bracketed"]:
             spread = cls(digits + ("%" if percent else ""), Decimal(digits), percent)
-        return cls(text.strip(), Decimal(match["value"]), percent, spread)
+        found = cls(text.strip(), Decimal(match["value"]), percent, spread)
+        for number in (found, spread):
+            if number is not None and max(abs(number.digits), number.unit) > _GREATEST:
+                raise InputError(f"'{number}' is too large for a printed number")
+        return found
 
     @property
     def scale(self) -> Decimal:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _WORDS = r"(?:y_|oof_|pred_)?(?:score|confidence|probability|proba|prob|p)"
 _BEFORE = re.compile(rf"(?P<word>{_WORDS})[._ \-](?P<label>.+)", re.IGNORECASE | re.DOTALL)
+_CLASS = re.compile(r"(?:class|label|cls)[._ \-]?(.+)", re.IGNORECASE | re.DOTALL)
 _AFTER = re.compile(rf"(?P<label>.+)[._ \-](?P<word>{_WORDS})", re.IGNORECASE | re.DOTALL)
 
 
@@ -44,12 +45,18 @@ def class_score_columns(table: Table, roles: Roles, labels: Sequence[str], taken
     return groups[0] if groups else {}
 
 
+def _label(text: str, labels: Sequence[str]) -> str:
+    """Return the label that a text names, perhaps as ``class_0``."""
+    match = _CLASS.fullmatch(text)
+    return match[1] if match and text not in labels and match[1] in labels else text
+
+
 def _named_after_labels(names: Iterable[str], labels: Sequence[str]) -> list[dict[str, str]]:
     groups: dict[tuple[bool, str], dict[str, str]] = defaultdict(dict)
     for name in names:
         for pattern in (_BEFORE, _AFTER):
             if match := pattern.fullmatch(name):
-                groups[pattern is _BEFORE, squashed(match["word"])][match["label"]] = name
+                groups[pattern is _BEFORE, squashed(match["word"])][_label(match["label"], labels)] = name
     found = []
     for group in groups.values():
         known = {label: name for label, name in group.items() if label in labels}

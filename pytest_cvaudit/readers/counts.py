@@ -8,7 +8,7 @@ import numpy as np
 
 from pytest_cvaudit.model import FoldCounts, MissingFold
 from pytest_cvaudit.model.labels import sorted_labels
-from pytest_cvaudit.readers.cells import find_cells, fold_rows
+from pytest_cvaudit.readers.cells import SUMMARIES, find_cells, fold_rows
 from pytest_cvaudit.readers.reasons import reasons
 from pytest_cvaudit.readers.repeated import refuse_repeated
 from pytest_cvaudit.readers.table import is_blank, listing
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     Columns = dict[str, Ints]
 
+#: Rows below those of the labels, as in scikit-learn's classification report.
+_TOTALS = SUMMARIES | {"macro", "micro", "weighted", "macro avg", "micro avg", "weighted avg", "accuracy"}
 _OPTIONAL = ("tn", "positives", "negatives", "n")
 _ROLES = ("tp", "fp", "fn", *_OPTIONAL)
 
@@ -117,6 +119,10 @@ def _label_codes(table: Table, name: str, protocol: Protocol) -> tuple[tuple[str
         if is_blank(label):
             row = int((codes == position[label]).argmax())
             raise table.error(f"column '{name}' is blank; every row needs a label", row)
+        if len(labels) > 2 and label.lower() in _TOTALS and label not in (protocol.labels or ()):
+            raise table.error(
+                f"label '{label}' in column '{name}' seems to sum up the others; leave its rows out, or declare labels:"
+            )
     if protocol.positive is not None and protocol.positive not in {*labels, *(protocol.labels or ())}:
         raise table.error(
             f"positive label '{protocol.positive}' never occurs in column '{name}'; labels are {listing(labels)}"

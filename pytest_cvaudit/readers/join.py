@@ -55,6 +55,8 @@ def _joined(sources: Sequence[Source], spec: LogSpec, key: str, path: str) -> Se
             f"{len(unused)} of {len(marks)} ids have no row in {sources[0].path}, the first: {ids}", other.path,
             other.line(int(unused[0])),
         )  # fmt: skip
+    for source, found in zip(sources, rows, strict=True):
+        _refuse_contradiction(source, mark, found, other)
     return [_with(source, other, names, found) for source, found in zip(sources, rows, strict=True)]
 
 
@@ -109,6 +111,20 @@ def _refuse_unknown(source: Source, mark: str, rows: NDArray[np.intp], other: So
             f"{len(lost)} of {len(rows)} ids are not in {other.path}, the first: {listing(ids)}", source.path,
             source.line(int(lost[0])),
         )  # fmt: skip
+
+
+def _refuse_contradiction(source: Source, mark: str, rows: NDArray[np.intp], other: Source) -> None:
+    """Refuse folds and true labels that both files have and that differ."""
+    for name in source.columns:
+        if name in other.columns and name != mark and is_named(name, "fold", "repeat", "truth"):
+            ours, theirs = strings(source, name), strings(other, name)[rows]
+            if (ours != theirs).any():
+                row = int((ours != theirs).argmax())
+                raise InputError(
+                    f"{name} is '{ours[row]}' here and '{theirs[row]}' in {other.path}; take it out of one of them",
+                    source.path,
+                    source.line(row),
+                )
 
 
 def _with(source: Source, other: Source, names: Sequence[str], rows: NDArray[np.intp]) -> Source:

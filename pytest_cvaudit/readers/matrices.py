@@ -12,8 +12,10 @@ from pytest_cvaudit.model import FoldCounts, MissingFold
 from pytest_cvaudit.model.labels import conventional_positive, sorted_labels
 from pytest_cvaudit.readers.cells import find_cells, fold_rows
 from pytest_cvaudit.readers.metric_columns import parsed, wide_columns
+from pytest_cvaudit.readers.multilabel import listed
 from pytest_cvaudit.readers.reasons import is_empty, reasons
 from pytest_cvaudit.readers.repeated import refuse_repeated
+from pytest_cvaudit.readers.roles import squashed
 from pytest_cvaudit.readers.table import listing
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from pytest_cvaudit.readers.roles import Roles
     from pytest_cvaudit.readers.table import Table
 
+_CLASSES = frozenset(["classes", "labels", "classnames", "labelnames", "displaylabels", "cmlabels", "matrixlabels"])
 _ROW = re.compile(r"\[([^\[\]]*)\]")
 _COUNT = re.compile(r"\d+(?:\.0*)?")
 _MATRIX = re.compile(r"(?:array\()?\s*\[(?:[\s,]*\[[^\[\]]*\])+[\s,]*\]\s*(?:,\s*dtype=\w+)?\)?")
@@ -67,7 +70,8 @@ def read_matrices(table: Table, roles: Roles, protocol: Protocol) -> tuple[FoldC
     table = table.take(np.flatnonzero(~blank))
     cells, cell = find_cells(table, roles)
     refuse_repeated(table, roles, cell, [name], lambda row: f"fold '{cells[cell[row]].fold}'")
-    read = [_parsed(table, name, row, text) for row, text in enumerate(table.texts(name))]
+    beside = _labels_beside(table)
+    read = [_parsed(table, name, row, text, beside[row]) for row, text in enumerate(table.texts(name))]
     named = {labels for _, labels in read}
     sizes = {len(matrix) for matrix, _ in read}
     if len(sizes) > 1 or len(named) > 1:
@@ -84,8 +88,18 @@ def read_matrices(table: Table, roles: Roles, protocol: Protocol) -> tuple[FoldC
     return FoldCounts(cells, labels, hits.copy(), fp, fn, tn, single_label=True), missing
 
 
-def _parsed(table: Table, name: str, row: int, text: str) -> tuple[Ints, tuple[str, ...]]:
-    """Read one matrix, with its labels where they are written beside it."""
+def _labels_beside(table: Table) -> list[tuple[str, ...]]:
+    """Return the labels that a column such as ``classes`` lists for the matrix of each row."""
+    columns = [table.texts(name) for name in table.columns if squashed(name) in _CLASSES]
+    found = [{labels for text in row if (labels := listed(text))} for row in zip(*columns, strict=True)]
+    for row, every in enumerate(found):
+        if len(every) > 1:
+            raise table.error("the labels of the matrix are listed in two ways; keep one list", row)
+    return [every.pop() if every else () for every in found] or [()] * len(table)
+
+
+def _parsed(table: Table, name: str, row: int, text: str, beside: tuple[str, ...]) -> tuple[Ints, tuple[str, ...]]:
+    """Read one matrix, with its labels where they are written in it or beside it."""
     text, labels = _with_labels(text)
     rows = [re.split(r"[\s,]+", part.replace('"', " ").strip(" ,")) for part in _ROW.findall(text)]
     square = len(rows) > 1 and all(len(counts) == len(rows) for counts in rows) and len(labels) in (0, len(rows))
@@ -94,6 +108,10 @@ def _parsed(table: Table, name: str, row: int, text: str) -> tuple[Ints, tuple[s
         raise table.error(
             f"'{shown[:60]}' in column '{name}' is no confusion matrix; [[tn, fp], [fn, tp]] is needed", row
         )
+    if not labels and len(beside) == len(set(beside)):
+        labels = beside
+        if labels and len(labels) != len(rows):
+            raise table.error(f"{len(labels)} labels stand beside a matrix of {len(rows)} rows in column '{name}'", row)
     for count in (count for counts in rows for count in counts):
         if not _COUNT.fullmatch(count):
             raise table.error(f"'{count}' in the matrix in column '{name}' is no count", row)

@@ -41,7 +41,9 @@ def wide_columns(table: Table, roles: Roles) -> dict[str, str]:
         if (metric := find_metric(role)) is not None:
             found[key(metric)] = [name]
     given = set(found)
-    for name in roles.free:
+    # With a column per fold, the metric that the user names is the column of their values.
+    named = [name for name in roles.used("metric") if "metric" in roles.given and not roles.has("value")]
+    for name in (*roles.free, *named):
         metric = metric_of(name)
         if metric is not None and key(metric) not in given and not (metric.name == "error" and _is_text(table, name)):
             found.setdefault(key(metric), []).append(name)

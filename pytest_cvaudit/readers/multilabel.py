@@ -28,7 +28,7 @@ def set_parser(columns: Sequence[pd.Categorical], separator: str | None) -> Pars
     if separator is not None:
         return lambda text: _split(text, separator)
     texts = [str(text) for column in columns for text in column.categories if not is_blank(str(text))]
-    return _list if texts and all(_LIST.fullmatch(text) for text in texts) else None
+    return listed if texts and all(_LIST.fullmatch(text) for text in texts) else None
 
 
 def some_list(column: pd.Categorical) -> int | None:
@@ -42,7 +42,8 @@ def _split(text: str, separator: str | None) -> tuple[str, ...]:
     return tuple(part.strip().strip(_QUOTES) for part in parts if part.strip())
 
 
-def _list(text: str) -> tuple[str, ...]:
+def listed(text: str) -> tuple[str, ...]:
+    """Read a list of labels as JSON, Python or numpy write it; what is no list holds none."""
     match = _LIST.fullmatch(text)
     if match is None:
         return ()

@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 DIRECTORY, FILE = "directory", "file"
 
 _NUMBER = re.compile(r"\d+")
+#: Words before a number that say what it counts, and that is no folds.
+_NO_FOLD = re.compile(
+    r"(?:^|[\W_])(?:seed|epoch|model|classifier|clf|class|label|rep|repeat|repetition|trial|step|checkpoint|ckpt|config|"
+    r"experiment|exp|inner|threshold|version|v)[\W_]*\d+",
+    re.IGNORECASE,
+)
 
 
 def find_files(spec: LogSpec) -> list[Path]:
@@ -95,12 +101,19 @@ def fold_of_paths(paths: Sequence[Path]) -> str | None:
     if len(paths) < 2:
         return None
     if len({path.name for path in paths}) == 1:
-        return DIRECTORY if len({path.parent.name for path in paths}) == len(paths) else None
+        directories = {path.parent.name for path in paths}
+        # Words alone may be models as well as sites.
+        numbered = all(_NUMBER.search(name) and not _NO_FOLD.search(name) for name in directories)
+        return DIRECTORY if len(directories) == len(paths) and numbered else None
     if len({(path.parent, _NUMBER.sub("#", path.name)) for path in paths}) == 1 and _one_number_differs(paths):
         return FILE
     return None
 
 
 def _one_number_differs(paths: Sequence[Path]) -> bool:
-    numbers = zip(*(_NUMBER.findall(path.name) for path in paths), strict=True)
-    return sum(len(set(number)) > 1 for number in numbers) == 1
+    """Tell whether the names differ in one number, and that does not count something else than folds."""
+    numbers = [len(set(number)) > 1 for number in zip(*(_NUMBER.findall(path.name) for path in paths), strict=True)]
+    if sum(numbers) != 1:
+        return False
+    number = list(_NUMBER.finditer(paths[0].name))[numbers.index(True)]
+    return not any(match.end() == number.end() for match in _NO_FOLD.finditer(paths[0].name))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.model.labels import conventional_positive, sorted_labels
 from pytest_cvaudit.readers.class_scores import class_score_columns, is_named_after_label
+from pytest_cvaudit.readers.encodings import refuse_other_encoding, refuse_spellings
 from pytest_cvaudit.readers.multilabel import is_indicator, set_parser, some_list
 from pytest_cvaudit.readers.roles import squashed
 from pytest_cvaudit.readers.table import is_blank, is_fractional, listing
@@ -88,6 +89,9 @@ def decide(table: Table, roles: Roles, spec: LogSpec, protocol: Protocol) -> Pre
     if score is None:
         class_scores = class_score_columns(table, roles, labels, [truth, predicted or ""])
         table.prefetch(dict.fromkeys(class_scores.values(), "float64"))
+    if class_scores and not roles.class_scores() and len(class_scores) < len(labels):
+        others = [name for name in roles.candidates("score") if name not in class_scores.values()]
+        roles.one("score", [*class_scores.values(), *others][: 2 if others else 0])
     if score is None and not class_scores:
         score = roles.one("score", [*roles.candidates("score"), *fractions])
     if predicted is None and score is None and not class_scores:
@@ -127,11 +131,9 @@ def _refuse_doubtful_labels(table: Table, roles: Roles, truth: str, predicted: s
         raise roles.ask(
             f"column '{truth}' may be the true label, or say whether the prediction was right", "truth", "NAME"
         )
-    if len(true) > 1 and len(guessed) > 1 and not true & guessed:
-        raise table.error(
-            f"no predicted label is a true one: column '{truth}' has {listing(sorted_labels(true))},"
-            f" column '{predicted}' has {listing(sorted_labels(guessed))}"
-        )
+    refuse_spellings(table, truth, true, declared)
+    if predicted is not None:
+        refuse_other_encoding(table, (truth, predicted), true, guessed, declared)
 
 
 def _joint_labels(labels: set[str], declared: set[str]) -> tuple[str, str] | None:

@@ -10,10 +10,11 @@ import pandas as pd
 
 from pytest_cvaudit.model import Predictions, TrainingRows
 from pytest_cvaudit.model.labels import sorted_labels
-from pytest_cvaudit.readers.cells import TEST, TRAIN, find_cells
+from pytest_cvaudit.readers.cells import find_cells, refuse_header
 from pytest_cvaudit.readers.multilabel import label_counts
 from pytest_cvaudit.readers.prediction_columns import labels_of
 from pytest_cvaudit.readers.repeated import refuse_mixture, refuse_repeated
+from pytest_cvaudit.readers.subsets import without_training
 from pytest_cvaudit.readers.table import is_blank, listing
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, threshold: float | None) -> Predictions:
     """Read the rows of a part."""
-    table, seen = _without_training(table, roles)
+    table, seen = without_training(table, roles)
     cells, cell = find_cells(table, roles)
     refuse_mixture(table, roles, cells, cell)
     names = [name for name in (columns.truth, columns.predicted) if name is not None]
@@ -56,19 +57,6 @@ def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, thr
     group = columns.protocol.group
     groups = table.strings(group) if group in table.columns and group not in roles.used("fold") else None
     return replace(found, ids=ids, hashes=hashes, training=training, groups=groups)
-
-
-def _without_training(table: Table, roles: Roles) -> tuple[Table, Table | None]:
-    """Part the test rows from the training rows, where a column tells them apart."""
-    name = roles.optional("set")
-    if name is None:
-        return table, None
-    column = table.text(name)
-    sides = [[i for i, text in enumerate(column.categories) if text.lower() in words] for words in (TEST, TRAIN)]
-    if not sides[0]:
-        return table, None
-    test, train = (np.flatnonzero(np.isin(column.codes, side)) for side in sides)
-    return table.take(test), table.take(train) if len(train) else None
 
 
 def _training(table: Table, roles: Roles, cells: tuple[Cell, ...], role: str) -> TrainingRows | None:
@@ -109,6 +97,7 @@ def _all_distinct(ids: Marks) -> bool:
 
 def _codes(table: Table, name: str, labels: tuple[str, ...]) -> Codes:
     column = table.names(name)
+    refuse_header(table, name, column)
     position = {label: i for i, label in enumerate(labels)}
     kind = np.min_scalar_type(-max(len(labels), 1))
     places = np.array([position.get(str(text), -1) for text in column.categories], dtype=kind)
@@ -160,7 +149,14 @@ def _by_threshold(
 
 def _refuse_confidence(table: Table, name: str, scores: Floats, positive: np.ndarray) -> None:
     """Refuse a column that is the probability of whatever was predicted: it ranks nothing."""
-    if scores.min() >= 0.5 and scores.max() <= 1 and positive.any() and not positive.all():
+    # One early score below settles it, as it mostly does.
+    if (
+        scores[:1000].min() >= 0.5
+        and scores.min() >= 0.5
+        and scores.max() <= 1
+        and positive.any()
+        and not positive.all()
+    ):
         raise table.error(
             f"column '{name}' is never below 0.5, so it seems to be the probability of the predicted label, not of the"
             f" positive one; log the latter, or say whose it is with columns: {{score_<label>: {name}}}"

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
     Keys = NDArray[np.signedinteger]
 
 _NEVER_IN_ONE_FOLD = frozenset(
-    ["seed", "randomseed", "randomstate", "model", "modelname", "classifier", "algorithm", "framework"]
-)
+    [
+        "seed", "randomseed", "randomstate", "model", "modelname", "classifier", "algorithm", "framework", "estimator",
+        "learner", "clf", "epoch", "epochs", "checkpoint", "innerfold", "innersplit", "trial",
+    ]
+)  # fmt: skip
 _MOST_CANDIDATES = 20
 _MOST_COLUMNS = 3
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import suggestion
@@ -22,11 +23,11 @@ NAMES: dict[str, str] = {
     "id": "id instance instanceid rowid rowids rowindex row index idx sampleid patientid subjectid caseid imageid docid"
     " exampleid inst#",
     "hash": "hash featurehash featureshash xhash rowhash inputhash",
-    "set": "set subset partition",
+    "set": "set subset partition split phase stage mode dataset datasplit splittype splitname foldtype rowtype",
     "truth": "truth truelabel trueclass true ytrue ytest actual actualclass actuallabel label labels target gold"
     " goldlabel y groundtruth gt reference observed obs correct",
     "predicted": "prediction predictions predicted predictedlabel predictedlabels predictedclass ypred yhat pred preds"
-    " predlabel predclass predlabels hat output",
+    " predlabel predclass predlabels ypredlabel ypredlabels ypredclass hat output",
     "score": "score scores yscore yscores probability prob proba probs yprob yproba ypredproba predproba oofproba"
     " oofprob oofpred predictionoof oofprediction decision decisionfunction confidence",
     "label": "label class classlabel category",
@@ -45,9 +46,16 @@ NAMES: dict[str, str] = {
 }  # fmt: skip
 _ALIASES = {role: frozenset(names.split()) for role, names in NAMES.items()}
 _PROBABILITY = re.compile(r".+(?:prob|proba|probability)")
+#: Words in a name that say that the probability is not that of the positive label, or not of the tested row.
+_OF_OTHERS = re.compile(
+    r"(?:^|[\W_])(?:neg|negatives?|non|not|no|controls?|healthy|normal|benign|errors?|wrong|train|class[\W_]?0|0|prior)"
+    r"(?=$|[\W_])",
+    re.IGNORECASE,
+)
 _CLASS_ROLE = "score_"
 
 
+@lru_cache(maxsize=1 << 12)
 def squashed(name: str) -> str:
     """Bring a column's name into the spelling of the table above."""
     return re.sub(r"[\s_\-.]+", "", name.lower())
@@ -64,7 +72,6 @@ class Roles:
     def __init__(self, table: Table, spec: LogSpec, fold_of_paths: str | None = None) -> None:
         """Check what the user says about the columns; the fold may come from the files' paths if no column tells it."""
         self._table = table
-        self.fold_of_paths = fold_of_paths
         self.given = dict(spec.columns)
         for role in self.given:
             if role not in NAMES and not role.startswith(_CLASS_ROLE) and find_metric(role) is None:
@@ -78,6 +85,8 @@ class Roles:
                 table.require(column, f"columns: {{{role}: {column}}}")
         self.taken = taken = {*self.given.values(), *spec.by, *spec.select}
         self.free = tuple(name for name in table.columns if name not in taken)
+        #: Where a column tells the fold, the path is free to tell something else.
+        self.fold_of_paths = None if self.has("fold") else fold_of_paths
 
     def candidates(self, role: str) -> list[str]:
         """List the columns that may have a role: the one that the user says, or those of a known name."""
@@ -85,7 +94,8 @@ class Roles:
             return [] if role == "metric" and self.metric_name else [self.given[role]]
         found = [name for name in self.free if squashed(name) in _ALIASES[role]]
         if role == "score":
-            found += [name for name in self.free if name not in found and _PROBABILITY.fullmatch(squashed(name))]
+            others = (name for name in self.free if name not in found and _PROBABILITY.fullmatch(squashed(name)))
+            found += [name for name in others if not _OF_OTHERS.search(name)]
         if role == "truth" and len(found) > 1:
             # Beside another true label, "correct" can only say whether the prediction was.
             found = [name for name in found if squashed(name) != "correct"]

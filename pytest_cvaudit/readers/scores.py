@@ -13,7 +13,7 @@ from pytest_cvaudit.readers.cells import find_cells, fold_rows
 from pytest_cvaudit.readers.metric_columns import key, metric_of, parsed, split_columns, wide_columns
 from pytest_cvaudit.readers.reasons import is_empty, reasons
 from pytest_cvaudit.readers.repeated import refuse_repeated
-from pytest_cvaudit.readers.table import listing
+from pytest_cvaudit.readers.table import listing, with_points
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -109,8 +109,9 @@ def _collect(
     values = {metric: tuple(printed[metric].get(cell) for cell in cells) for metric in metrics}
     if not row_per_fold:
         return FoldScores(cells, values), tuple(missing)
-    sizes = (_sizes(table, roles.optional(role), cells, rows) for role in ("n", "positives"))
-    return FoldScores(cells, values, *sizes), tuple(missing)
+    n, positives = (_sizes(table, roles.optional(role), cells, rows) for role in ("n", "positives"))
+    lines = tuple(":".join(str(part) for part in table.place(rows[cell]) if part is not None) for cell in cells)
+    return FoldScores(cells, values, n, positives, lines), tuple(missing)
 
 
 def _refuse_repeated(table: Table, roles: Roles, entries: list[Entry], used: Collection[str]) -> None:
@@ -133,8 +134,8 @@ def _name(cell: Cell, roles: Roles) -> str:
 def _printed(table: Table, metric: str, entries: list[Entry]) -> dict[Cell, Printed]:
     """Read the values of a metric; a column that can only be percentages is read as percentages."""
     values = {}
-    for entry in entries:
-        value = parsed(entry.text)
+    for entry, text in zip(entries, with_points([entry.text for entry in entries]), strict=True):
+        value = parsed(text)
         if value is None:
             raise table.error(f"'{entry.text}' is not a value of {metric}", entry.row)
         values[entry.cell] = value

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _INTEGRAL = re.compile(r"[+-]?\d+(?:\.0*)?")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?(?:[1-9]\d{0,2}(?:,\d{3})*|0)")
 _BLANK = frozenset({"", "nan"})
 _SHOWN_COLUMNS = 30
 _EARLY = 1 << 16
@@ -43,6 +45,14 @@ def listing(names: Iterable[str], limit: int = 10) -> str:
     """Write names in quotes for a message, cutting a long list."""
     every = [f"'{name}'" for name in names]
     return ", ".join(every[:limit]) + (f" and {len(every) - limit} more" if len(every) > limit else "")
+
+
+def with_points(texts: Sequence[str]) -> Sequence[str]:
+    """Write the decimal commas of a column as points, where they can be nothing else; ``1,234`` alone may be 1234."""
+    filled = [text.removesuffix("%").strip() for text in texts if not is_blank(text)]
+    if not any("," in text for text in filled) or not all(map(_DECIMAL_COMMA.fullmatch, filled)):
+        return texts
+    return texts if all(map(_THOUSANDS.fullmatch, filled)) else [text.replace(",", ".") for text in texts]
 
 
 def is_fractional(column: pd.Categorical) -> bool:
@@ -70,7 +80,7 @@ def compact(column: pd.Categorical) -> pd.Categorical:
 
 def as_text(values: pd.Series) -> pd.Categorical:
     """Turn a column of any type into few distinct texts without surrounding space."""
-    column = pd.Categorical(values)
+    column = values.array if isinstance(values.array, pd.Categorical) else pd.Categorical(values)
     texts = column.categories.tolist()
     if (
         len(column)
@@ -212,7 +222,8 @@ class Table:
         if not isinstance(column, pd.Categorical):
             return column.astype(np.float64, copy=False)
         column = compact(column)
-        values = np.array([_number(str(text)) for text in column.categories], dtype=object)
+        texts = with_points([str(text) for text in column.categories])
+        values = np.array([_number(text) for text in texts], dtype=object)
         bad = next((i for i, value in enumerate(values) if value is None), None)
         if bad is not None:
             row = int(np.flatnonzero(column.codes == bad)[0])
@@ -288,6 +299,8 @@ class Table:
 def _number(text: str) -> float | None:
     if is_blank(text):
         return math.nan
+    if "_" in text:
+        return None  # a number to Python alone
     try:
         return float(text)
     except ValueError:

@@ -32,7 +32,10 @@ def _in_one_line(method: Callable[P, None]) -> Callable[P, None]:
         except InputError as error:
             raise InputError(error.message, error.path) from None
         except OSError as error:
-            raise InputError(f"cannot be recorded: {error.strerror or error}", error.filename) from error
+            path = error.filename or getattr(args[0], "path", None)
+            raise InputError(f"cannot be recorded: {error.strerror or error}", path and str(path)) from error
+        except UnicodeEncodeError as error:
+            raise InputError(f"{error.object!r} is no text that can be written as UTF-8") from None
 
     return call
 

@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-def write_all(descriptor: int, data: bytes) -> None:
-    """Write bytes and flush them to the disk."""
+def write_all(descriptor: int, data: bytes, *, flush: bool) -> None:
+    """Write bytes, and flush them to the disk: without that they survive a kill, but no power failure."""
     view = memoryview(data)
     while view:
         view = view[os.write(descriptor, view) :]
-    os.fsync(descriptor)
+    if flush:
+        os.fsync(descriptor)
 
 
 @contextmanager

@@ -24,6 +24,7 @@ class Folder:
     """A file per entry: its name is reserved with an empty file, which the written one then replaces as a whole."""
 
     path: Path
+    durable: bool = True
 
     def exists(self) -> bool:
         """Tell whether a recording lies there."""
@@ -40,13 +41,15 @@ class Folder:
             return
         new = self.path.parent / f".{self.path.name}-{uuid4().hex}"
         new.mkdir()
-        (new / MARKER).write_text(_TEXT, encoding="utf-8")
         try:
+            (new / MARKER).write_text(_TEXT, encoding="utf-8")
             new.rename(self.path)
         except OSError as error:
-            (new / MARKER).unlink()
+            (new / MARKER).unlink(missing_ok=True)
             new.rmdir()
-            raise FileExistsError(self.path) from error
+            if self.path.exists():
+                raise FileExistsError(self.path) from error
+            raise
 
     def clear(self) -> None:
         """Remove the files of a recording, and only those; without its end marks it never looks complete."""
@@ -65,7 +68,7 @@ class Folder:
         temporary = self.path / f".{uuid4().hex}.tmp"
         try:
             with temporary.open("xb", buffering=0) as stream:
-                write_all(stream.fileno(), data)
+                write_all(stream.fileno(), data, flush=self.durable)
             temporary.replace(path)
         except OSError:
             # A full disk is not a kill: nothing is left, so that the entry can be written later.

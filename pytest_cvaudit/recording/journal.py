@@ -12,6 +12,7 @@ from uuid import uuid4
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model import Cell, Claim, MissingFold, Protocol, sorted_cells
 from pytest_cvaudit.recording.codec import PARQUET, PLAIN, decode, encode, fold_name, is_fold
+from pytest_cvaudit.recording.single_file import SUFFIX
 from pytest_cvaudit.recording.storage import open_storage
 
 if TYPE_CHECKING:
@@ -35,9 +36,11 @@ class Journal:
     resuming: bool = False
 
     @classmethod
-    def begin(cls, path: Path, *, overwrite: bool, append: bool, resume: bool, about: Mapping[str, Any]) -> Journal:
+    def begin(
+        cls, path: Path, *, overwrite: bool, append: bool, resume: bool, durable: bool, about: Mapping[str, Any]
+    ) -> Journal:
         """Begin a recording, or a further session of it; who resumes answers for the sessions that never ended."""
-        storage, session = open_storage(path), f"{time.time_ns():020d}-{uuid4().hex[:8]}"
+        storage, session = open_storage(path, durable=durable), f"{time.time_ns():020d}-{uuid4().hex[:8]}"
         unfinished: list[str] = []
         try:
             storage.create()
@@ -81,6 +84,7 @@ class Journal:
     def end(self) -> None:
         """End the session: what is there now is all."""
         folds = sorted(name for name in self.storage.names() if is_fold(name))
+        self.storage.durable = True
         self._put(_END + self.session, {"folds": folds})
 
     def fail(self, why: str) -> None:
@@ -105,13 +109,24 @@ def _sessions(names: Iterable[str], kind: str) -> set[str]:
 
 def _refusal(storage: Storage) -> str:
     if not storage.exists():
-        return "the folder is not empty and holds no recording; give the recording a folder of its own"
+        return _in_the_way(storage.path)
     names = storage.names()
     finished = bool(names) and _sessions(names, _BEGIN) <= _sessions(names, _END)
     folds = sum(map(is_fold, names))
     what = f"{'a finished' if finished else 'an unfinished'} recording with {folds} fold{'' if folds == 1 else 's'}"
     how = "append=True to add to it" if finished else "resume=True to go on with it"
     return f"holds {what}; pass overwrite=True to replace it, or {how}"
+
+
+def _in_the_way(path: Path) -> str:
+    above = next((each for each in path.parents if each.exists() and not each.is_dir()), None)
+    if above is not None:
+        return f"cannot be written: {above.name} is a file, not a folder"
+    if path.is_dir() and path.suffix == SUFFIX:
+        return f"is a folder; a recording called *{SUFFIX} is one file"
+    if path.is_dir():
+        return "the folder is not empty and holds no recording; give the recording a folder of its own"
+    return "there is a file, which is no recording; give the recording another path"
 
 
 @dataclass

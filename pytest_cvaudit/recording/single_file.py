@@ -27,12 +27,16 @@ class SingleFile:
     """Entries behind each other, each with its length and checksum, written under a lock."""
 
     path: Path
+    durable: bool = True
     _names: set[str] = field(default_factory=set)
     _end: int = 0
 
     def exists(self) -> bool:
-        """Tell whether a recording lies there."""
-        return self.path.is_file()
+        """Tell whether a recording lies there, or what a kill left of one that was just begun."""
+        if not self.path.is_file():
+            return False
+        with self.path.open("rb") as stream:
+            return _MAGIC.startswith(stream.read(len(_MAGIC)))
 
     def create(self) -> None:
         """Begin a recording: an empty file."""
@@ -57,7 +61,7 @@ class SingleFile:
             note = b"" if frames.lost is None else _frame(f"{_LOST}{uuid4().hex},{frames.lost}", b"")
             os.lseek(stream.fileno(), frames.end, os.SEEK_SET)
             try:
-                write_all(stream.fileno(), note + _frame(name, data))
+                write_all(stream.fileno(), note + _frame(name, data), flush=self.durable)
             except OSError:
                 if not note:
                     os.ftruncate(stream.fileno(), frames.end)

@@ -16,6 +16,8 @@ class Storage(Protocol):
     """Named entries that are written once: either whole, or seen to be cut off."""
 
     path: Path
+    #: Whether each entry is flushed to the disk when it is written.
+    durable: bool
 
     def exists(self) -> bool:
         """Tell whether a recording lies there."""
@@ -39,23 +41,28 @@ class Storage(Protocol):
         """Read the entries; None for one that was cut off."""
 
 
-def open_storage(path: Path) -> Storage:
+def open_storage(path: Path, *, durable: bool = True) -> Storage:
     """Return the storage that a path stands for."""
-    return SingleFile(path) if path.suffix == SUFFIX else Folder(path)
+    return SingleFile(path, durable) if path.suffix == SUFFIX else Folder(path, durable)
 
 
 def is_recording(path: Path) -> bool:
-    """Tell whether a recording lies at a path."""
-    return path.is_file() if path.suffix == SUFFIX and not path.is_dir() else (path / MARKER).is_file()
+    """Tell whether a recording lies at a path; where one may not look, there is none."""
+    try:
+        return path.is_file() if path.suffix == SUFFIX and not path.is_dir() else (path / MARKER).is_file()
+    except PermissionError:
+        return False
 
 
 def find_recordings(path: Path, depth: int | None = None) -> list[Path]:
     """Return the recordings at or below a path, so deep at most, leaving out hidden and installed folders."""
     if is_recording(path):
         return [path]
-    if not path.is_dir() or depth == 0 or (path / "pyvenv.cfg").exists():
+    if not path.is_dir() or depth == 0:
         return []
     try:
+        if (path / "pyvenv.cfg").exists():
+            return []
         below = sorted(each for each in path.iterdir() if each.name[0] != "." and each.name != "node_modules")
     except OSError:
         return []

@@ -67,6 +67,8 @@ def _draw(console: Console, found: Solution, against: Sequence[Claim], notes: Se
         terminal.line(console, f"already impossible: {', '.join(map(str, against))}")
     for note in (*notes, *dict.fromkeys(f"{fit.claim}: {fit.reason}" for fit in found.claims if fit.reason)):
         terminal.line(console, note)
+    if cut := [str(fit.claim) for fit in found.claims if fit.truncated]:
+        terminal.line(console, f"printed by cutting digits off, not by rounding: {', '.join(cut)}")
     terminal.line(console)
     rows = [
         [str(fit.claim), way, answer, f"as {fit.aliases[way]}" if way in fit.aliases else ""]

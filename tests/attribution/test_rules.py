@@ -145,3 +145,14 @@ def test_perfectly_ranked_folds_have_no_shift():
     shift = shift_between_folds(tally(log.experiment()), 1)
     assert (shift.effect, shift.z) == (0, 0)
     assert not [one for one in audit([log.experiment("auc = 1.000")]).findings if one.code.startswith("CV3")]
+
+
+def test_a_claim_that_one_fold_all_but_prints():
+    table = counts_experiment(FORMAN_SCHOLZ[1], "f1 = 0.5")
+    settings = load_settings(select=("CV502",))
+    values = aggregates(table).of(metric("f1")).per_fold.value
+    fold = int(values.argmax())
+    (near,) = audit([counts_experiment(FORMAN_SCHOLZ[1], f"f1 = {values[fold] - 0.00015:.4f}")], settings).findings
+    assert near.message.endswith(f"; fold {fold + 1} alone is nearer with {values[fold]:.6f}")
+    (far,) = audit([counts_experiment(FORMAN_SCHOLZ[1], f"f1 = {values[fold] - 0.0005:.4f}")], settings).findings
+    assert "alone" not in far.message

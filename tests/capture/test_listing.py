@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
-from sklearn.model_selection import cross_val_score
+from sklearn import config_context
+from sklearn.metrics import f1_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -54,6 +57,37 @@ def test_claims(tmp_path, cancer):
     assert near.claims[0].aggregation == "avg"
     assert not tree.claims
     assert audit([near]).audited[0].attributions[0].matches == ("avg",)
+
+
+def test_claims_of_an_earlier_run_are_not_held_against_one_that_is_killed(tmp_path, cancer):
+    with capture(tmp_path) as found:
+        cross_val_score(NEAR, *cancer, cv=3)
+        found.claim("accuracy", "0.123")
+    assert (tmp_path / "cvaudit.yaml").exists()
+    with capture(tmp_path):
+        cross_val_score(NEAR, *cancer, cv=4)
+        # What a kill would leave now is read without the claims of before.
+        assert not (tmp_path / "cvaudit.yaml").exists()
+        assert main(["check", str(tmp_path)]) == 0
+
+
+@pytest.mark.parametrize("search", [False, True])
+def test_claims_of_weighted_scores_are_not_checked(tmp_path, cancer, search):
+    X, y = cancer
+    weights = np.linspace(0, 5, len(y)) ** 3
+    with config_context(enable_metadata_routing=True), capture(tmp_path) as found:
+        weighted = make_scorer(f1_score).set_score_request(sample_weight=True)
+        model = DecisionTreeClassifier(random_state=0, max_depth=2).set_fit_request(sample_weight=False)
+        if search:
+            grid = GridSearchCV(model, {"max_depth": [1, 2]}, scoring=weighted, cv=4)
+            score = grid.fit(X, y, sample_weight=weights).best_score_
+        else:
+            score = cross_val_score(model, X, y, scoring=weighted, cv=4, params={"sample_weight": weights}).mean()
+        found.claim("f1", f"{score:.6f}")
+    (only,) = experiments(load_manifest(tmp_path / "cvaudit.yaml"))
+    assert len(only.cells) == 4 and not only.claims
+    assert "# claimed, but it cannot be checked: " in (tmp_path / "cvaudit.yaml").read_text()
+    assert found.summary()[1].startswith(f"claims not checked: {only.name}: scored with sample weights")
 
 
 def test_an_edited_manifest_is_kept(tmp_path, cancer):

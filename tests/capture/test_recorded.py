@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -14,7 +14,9 @@ from sklearn.model_selection import (
     HalvingGridSearchCV,
     KFold,
     RepeatedKFold,
+    StratifiedGroupKFold,
     StratifiedKFold,
+    TimeSeriesSplit,
     cross_val_predict,
     cross_val_score,
     cross_validate,
@@ -25,6 +27,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from pytest_cvaudit import audit
 from pytest_cvaudit.capturing import runs
 
 TREE = DecisionTreeClassifier(random_state=0)
@@ -83,6 +86,30 @@ def test_each_prediction_is_made_once(both, cancer):
 
     both(lambda: cross_val_score(make_pipeline(StandardScaler(), Counting()), *cancer, cv=4))
     assert calls == [50] * 8
+
+
+def test_groups_and_times_are_not_called_stratified(both, cancer):
+    X, y = cancer
+    groups = np.arange(len(y)) // 7
+    for cv, given, kind in ((StratifiedGroupKFold(3), groups, "groups"), (TimeSeriesSplit(3), None, "time")):
+        found = both(lambda cv=cv, given=given: cross_val_score(TREE, X, y, groups=given, cv=cv)).experiment
+        assert (found.protocol.stratified, found.protocol.group) == (None, kind)
+        assert not [finding for finding in audit([found]).findings if finding.code == "CV108"]
+
+
+def test_labels_that_are_booleans(both, cancer):
+    X, y = cancer
+
+    class Above(ClassifierMixin, BaseEstimator):
+        def fit(self, _, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict(self, X):
+            return X[:, 0] < 15
+
+    found = both(lambda: cross_val_score(Above(), X, y, scoring="f1")).experiment
+    assert found.predictions.labels == ("0", "1")
 
 
 def test_repeats(both, cancer):

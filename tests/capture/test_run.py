@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -46,12 +47,12 @@ def script(tmp_path, monkeypatch):
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
 
-def test_as_a_process(tmp_path):
-    def run(*arguments):
-        return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120)
-
-    done = run("-m", "pytest_cvaudit", "run", "paper.py", "--check", "jobs")
-    assert (done.returncode, done.stdout) == (0, run("paper.py", "--check", "jobs").stdout)
+def test_as_a_process(tmp_path, monkeypatch, capsys):
+    command = [sys.executable, "-m", "pytest_cvaudit", "run", "paper.py", "--check", "jobs"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    monkeypatch.setattr(sys, "argv", ["paper.py", "--check", "jobs"])
+    runpy.run_path("paper.py", run_name="__main__")
+    assert (done.returncode, done.stdout) == (0, capsys.readouterr().out)
     lines = done.stderr.splitlines()
     assert lines[0] == "cvaudit: captured 2 cross-validations in cvaudit-runs"
     assert lines[1] == "cvaudit: not captured: paper.py:18: cross_val_score: no classes: it is a regression"
@@ -77,7 +78,7 @@ def test_the_exit_code_is_the_scripts(argument, code, capsys):
     if argument == "fail":
         trace = err.splitlines()
         assert trace[0] == "Traceback (most recent call last):"
-        assert trace[1] == '  File "paper.py", line 25, in <module>'
+        assert trace[1] == f'  File "{Path("paper.py").absolute()}", line 25, in <module>'
         assert "ValueError: on purpose" in trace
 
 
@@ -90,6 +91,43 @@ def test_claims_where_they_are_asked_for(tmp_path, capsys):
     assert ("CV201" in err, code) == (True, 1)
 
 
-def test_no_such_script(capsys):
-    assert main(["run", "papers.py"]) == 2
-    assert capsys.readouterr().err == "cvaudit: papers.py: no such script\n"
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["papers.py"], "papers.py: no such script"),
+        (["lab"], "lab: a folder, not a script; run a package with -m"),
+        (["-m", "lab.nothing"], "lab.nothing: no such module"),
+        (["-m", "nothing.at.all"], "nothing.at.all: no such module"),
+        (["--output", "paper.py", "paper.py"], "paper.py: it is a file; capture into a folder"),
+    ],
+)
+def test_what_cannot_be_run(arguments, line, tmp_path, capsys):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "__init__.py").touch()
+    assert main(["run", *arguments]) == 2
+    assert capsys.readouterr() == ("", f"cvaudit: {line}\n")
+
+
+def test_a_script_is_told_its_whole_path_and_a_syntax_error_is_its_own(tmp_path, capsys):
+    Path("where.py").write_text("import sys\ndef f(x: int): ...\nprint(__file__, sys.argv, f.__annotations__)\n")
+    assert main(["run", "where.py", "-x"]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'where.py'} ['where.py', '-x'] {{'x': <class 'int'>}}\n"
+    Path("wrong.py").write_text("def f(:\n")
+    assert main(["run", "wrong.py"]) == 1
+    assert capsys.readouterr().err.startswith(f'  File "{tmp_path / "wrong.py"}", line 1\n')
+
+
+def test_a_module_with_relative_imports(tmp_path, monkeypatch, capsys):
+    package = tmp_path / "lab_of_test"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "paper.py").write_text(SCRIPT)
+    (package / "__main__.py").write_text("from .paper import main, sys\nprint(sys.argv)\nmain()\n")
+    before = list(sys.path)
+    assert main(["run", "-m", "lab_of_test", "--check"]) == 0
+    said = capsys.readouterr()
+    assert said.out.splitlines()[0] == str([str(package / "__main__.py"), "--check"])
+    assert said.err.startswith("cvaudit: captured 2 cross-validations in cvaudit-runs\n")
+    assert sys.path == before
+    for name in [name for name in sys.modules if name.startswith("lab_of_test")]:
+        monkeypatch.delitem(sys.modules, name)

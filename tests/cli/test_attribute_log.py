@@ -79,7 +79,9 @@ def test_impossible_claims_and_folds_are_named(run, logs):
     (logs / "sized.csv").write_text(text.replace("0.375,0.750,0.500", "0.375,0.750,0.612"))
     code, out, _ = run("f1=0.69", "--log", "sized.csv")
     assert code == 1
-    assert "no table of counts prints the values of fold 4 (precision 0.375, recall 0.750, f1 0.612)" in out
+    assert (
+        "no table of counts prints the values of fold 4 at sized.csv:5 (precision 0.375, recall 0.750, f1 0.612)" in out
+    )
 
 
 def test_a_fold_without_a_value_leaves_means_over_all_folds_open(run, tmp_path):
@@ -110,3 +112,40 @@ def test_a_mistake_is_one_line(run, tmp_path, content, arguments, line):
     code, out, err = run("f1=0.5", "--log", "log.csv", *arguments)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert line in err
+
+
+def test_columns_and_rows_of_a_log_can_be_chosen(run, tmp_path):
+    rows = ["svm,1,0.75,4,8", "svm,2,0.50,4,8", "knn,1,0.25,4,8", "knn,2,0.25,4,8"]
+    (tmp_path / "both.csv").write_text("\n".join(["model,k,sensitivity,ill,size", *rows]))
+    chosen = ("--column", "fold=k", "--column", "positives=ill", "--column", "n=size")
+    code, out, _ = run("recall=0.62", "--log", "both.csv", *chosen, "--select", "model=svm", "--format", "json")
+    assert code == 0
+    assert json.loads(out)["claims"][0]["aggregations"]["avg"] == "fits"
+    code, out, _ = run("recall=0.62", "--log", "both.csv", *chosen, "--select", "model=knn", "--format", "json")
+    assert (code, json.loads(out)["verdict"]) == (1, "impossible")
+    code, _, err = run("recall=0.62", "--log", "both.csv", *chosen, "--by", "model")
+    assert code == 2
+    assert "both/svm, both/knn" in err
+    assert "--select" in err
+
+
+@pytest.mark.parametrize(
+    "option", [("--column", "fold"), ("--select", "=svm"), ("--column", "fold=a", "--column", "fold=b")]
+)
+def test_a_choice_that_is_not_understood_is_one_line(run, logs, option):
+    code, out, err = run("f1=0.69", "--log", "sized.csv", *option)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert option[0] in err
+
+
+def test_choices_need_a_log(run):
+    code, _, err = run("f1=0.69", "--instances", 10, "--positives", 3, "--folds", 2, "--select", "model=svm")
+    assert code == 2
+    assert "--log" in err
+
+
+def test_a_broken_fold_is_named_with_its_line(run, tmp_path):
+    (tmp_path / "scores.csv").write_text("fold,precision,recall,f1\n1,0.9,0.8,0.85\n2,0.9,0.8,0.5\n")
+    code, out, _ = run("f1=0.68", "--log", "scores.csv", "--format", "json")
+    assert code == 1
+    assert "fold 2 at scores.csv:3 (precision 0.9" in json.loads(out)["notes"][0]

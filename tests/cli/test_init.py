@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
+import pytest_cvaudit as cvaudit
 from pytest_cvaudit.manifest import load_manifest
 
 
@@ -80,6 +82,74 @@ def test_it_follows_what_the_reader_asks_for(folder, cli):
         "models", "sites", "words",
     ]  # fmt: skip
     assert cli("check", "logs", "--select", "CV002").code == 0
+
+
+def test_odd_names_and_folders_make_a_manifest_that_is_audited(folder, cli):
+    logs = folder / "logs"
+    names = (
+        "a b",
+        "c:d",
+        "e'f",
+        'g"h',
+        "i # j",
+        "- k",
+        "{l}",
+        "[m]",
+        "n*o",
+        "true",
+        "1.0",
+        "é日",
+        "p::q",
+        "r\ns",
+        "%t",
+        "x y",
+    )
+    for name in names:
+        (logs / "sub # 1").mkdir(parents=True, exist_ok=True)
+        shutil.copy(folder / "oof.csv", logs / f"{name}.csv")
+        shutil.copy(folder / "oof.csv", logs / "sub # 1" / f"{name}.csv")
+    shutil.copy(folder / "oof.csv", logs / "x\ny.csv")
+    shutil.copy(folder / "oof.csv", logs / "mlflow:cv.csv")
+    shutil.copy(folder / "oof.csv", logs / "a b.tsv.csv")
+    write(logs / "not\nread.csv", "day,price\n", [(1, 2.5)])
+    for name in ("svm", "svm.cvrec"):
+        with cvaudit.Recorder(logs / name) as recorder:
+            recorder.fold([0, 1], [0, 1])
+    assert cli("init", "logs").code == 2
+    read = load_manifest(logs / "cvaudit.yaml").experiments
+    assert len({spec.name for spec in read}) == len(read) == 2 * len(names) + 5
+    done = cli("check", "logs", "--select", "CV002")
+    assert done.code == 0, done.out + done.err
+
+
+def test_links_that_lead_back_and_installed_folders_are_left_out(folder, cli):
+    for name, target in (("up", ".."), ("here", "."), ("nowhere.csv", "gone"), ("itself.csv", "itself.csv")):
+        (folder / "sub").mkdir(exist_ok=True)
+        (folder / "sub" / name).symlink_to(target)
+    (folder / "linked.csv").symlink_to("oof.csv")
+    write(folder / "venv" / "data.csv", "fold,y_true,y_pred", [(0, "a", "a")])
+    (folder / "venv" / "pyvenv.cfg").touch()
+    assert cli("init", ".").code == 0
+    assert [spec.name for spec in load_manifest(folder / "cvaudit.yaml").experiments] == ["linked", "oof"]
+
+
+def test_a_folder_that_may_not_be_looked_into_is_told(folder, cli, monkeypatch):
+    (folder / "locked").mkdir()
+
+    def refused(original):
+        def call(path, *args):
+            if "locked" in path.parent.parts or (path.name == "locked" and original is iterate):
+                raise PermissionError(13, "Permission denied", str(path))
+            return original(path, *args)
+
+        return call
+
+    iterate = Path.iterdir
+    for name in ("iterdir", "is_file"):
+        monkeypatch.setattr(Path, name, refused(getattr(Path, name)))
+    done = cli("init", ".")
+    assert done.err.splitlines()[0] == "cvaudit: locked: not looked into: Permission denied"
+    assert [spec.name for spec in load_manifest(folder / "cvaudit.yaml").experiments] == ["oof"]
 
 
 def test_files_that_are_one_log_together_get_one_entry(folder, cli):

@@ -139,8 +139,12 @@ def interval(text, truncated):
     if not truncated:
         return number - unit / 2, number + unit / 2
     if number == 0:
-        return -unit, unit
-    return (number, number + unit) if number > 0 else (number - unit, number)
+        low, high = -unit, unit
+    else:
+        low, high = (number, number + unit) if number > 0 else (number - unit, number)
+    # What is perfect is never cut to less; of other round numbers a program may have a little less.
+    tiny = Fraction(1, 10**40)
+    return low + tiny * (low == -1), high - tiny * (high == 1)
 
 
 def inside(number, bounds):

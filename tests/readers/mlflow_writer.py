@@ -127,6 +127,15 @@ def write(uri, folder):
         "models-nb", {"f1": 0.5}, lambda fold: {"f1": f1[fold]}, run_name="nb", experiment=where,
         child=lambda fold: {"status": "FAILED", "metrics": {}} if fold == 0 else {},
     )  # fmt: skip
+    nested(
+        "models-lost", {}, lambda fold: {}, run_name="lost", experiment=where, child=lambda fold: {"status": "KILLED"}
+    )
+    for name, params, status in (
+        ("stopped", {"n_splits": FOLDS}, "FAILED"), ("stopped-anywhere", {}, "RUNNING"), ("done", design, "FAILED"),
+    ):  # fmt: skip
+        count = FOLDS if name == "done" else 3
+        metrics = {f"fold_{fold}_f1": f1[fold] for fold in range(count)}
+        writer.run(writer.experiment(name), "cv", metrics, params, status=status)
     where, _ = nested("mixed", {}, lambda fold: {**counts[fold]}, run_name="svm")
     nested("mixed-nb", {}, lambda fold: {"f1": f1[fold]}, run_name="nb", experiment=where)
     where, parent = nested("final", {}, lambda fold: {"f1": f1[fold]})

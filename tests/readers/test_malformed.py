@@ -241,7 +241,7 @@ CASES = {
         ["'auc', 'roc_auc'", "columns: {auc: auc}"],
     ),
     "no value of a metric": ("fold,f1\n0,0.5\n1,good\n", {}, "log.csv", 3, ["'good' is not a value of f1"]),
-    "decimal comma": ("fold;f1\n0;0,5\n", {}, "log.csv", 2, ["'0,5' is not a value of f1"]),
+    "a comma for thousands or decimals": ("fold;f1\n0;1,234\n", {}, "log.csv", 2, ["'1,234' is not a value of f1"]),
     "out of range": ("fold,f1\n0,0.5\n1,55\n", {}, "log.csv", 3, ["f1 of 55 lies outside 0..1", "% sign"]),
     "far out of range": ("fold,f1\n0,0.5\n1,-3\n", {}, "log.csv", 3, ["f1 of -3 lies outside 0..1"]),
     "the same fold twice": (

@@ -166,6 +166,32 @@ def test_a_run_that_did_not_finish_is_a_missing_fold(store, name, fold, status):
     assert len(log.scores.cells) == 4
 
 
+@pytest.mark.parametrize(
+    ("name", "folds", "status"), [("stopped", ["3", "4"], "FAILED"), ("stopped-anywhere", ["after 2"], "RUNNING")]
+)
+def test_a_run_that_stopped_between_its_folds(store, name, folds, status):
+    log = read(store[0], name)
+    assert [cell.fold for cell in log.scores.cells] == ["0", "1", "2"]
+    assert [(one.cell.fold, one.reason) for one in log.missing] == [(fold, f"run cv is {status}") for fold in folds]
+    assert not read(store[0], "done").missing  # it failed after the last fold
+
+
+def test_an_address_on_the_command_line(base, tmp_path):
+    def cvaudit(*arguments):
+        command = [sys.executable, "-m", "pytest_cvaudit", *arguments]
+        return subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120)
+
+    uri = f"uri=sqlite:///{base}/mlflow.db"
+    fine = cvaudit("check", f"mlflow:nested?{uri}")
+    assert (fine.returncode, fine.stderr) == (0, "")
+    lost = cvaudit("check", f"mlflow:stopped?{uri}", "--fail-on", "warning")
+    assert lost.returncode == 1
+    assert "run cv is FAILED" in lost.stdout
+    nothing = cvaudit("check", f"mlflow:no-such?{uri}")
+    assert nothing.returncode == 2
+    assert nothing.stderr.count("\n") == 1
+
+
 def test_of_several_attempts_the_finished_one_counts(store):
     folder, known = store
     log = read(folder, "retried")
@@ -198,7 +224,8 @@ def test_repeats(store):
 
 def test_several_runs_are_several_experiments(store):
     logs = read(store[0], "models")
-    assert set(logs) == {("svm",), ("nb",)}
+    assert set(logs) == {("svm",), ("nb",), ("lost",)}
+    assert (logs["lost",].scores, len(logs["lost",].missing)) == (None, 5)
     assert [str(claim) for claim in logs["nb",].claims] == ["f1 = 0.5"]
     assert [one.cell.fold for one in logs["nb",].missing] == ["0"]
     assert not logs["svm",].missing

@@ -30,7 +30,9 @@ PRINTED = st.sampled_from(
 def same(one, other):
     """Tell whether two pieces of evidence are equal to the bit, types of texts and numbers aside."""
     if is_dataclass(one):
-        return type(one) is type(other) and all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+        # Where a value stands is another place in another file.
+        names = [f.name for f in fields(one) if f.name != "lines"]
+        return type(one) is type(other) and all(same(getattr(one, name), getattr(other, name)) for name in names)
     if isinstance(one, np.ndarray):
         if one.dtype.kind == "f":
             return one.tobytes() == other.tobytes()
@@ -72,7 +74,8 @@ ROW = st.tuples(CELL, TEXT, st.sampled_from(LABELS), st.sampled_from(LABELS), FL
 @settings(max_examples=25, deadline=None)
 @given(rows=st.lists(ROW, max_size=20), suffix=SUFFIX)
 def test_predictions(rows, suffix):
-    rows = [(("0", "0"), "first", "a", "a", 0.1 + 0.2, -0.0), *rows]
+    # Capitals tell labels apart only if both are true ones.
+    rows = [(("0", "0"), "first", "a", "a", 0.1 + 0.2, -0.0), (("0", "0"), "second", "A", "a", 0.0, 0.0), *rows]
     lines = [quoted(*cell, mark, true, guess, repr(s), repr(t)) for cell, mark, true, guess, s, t in rows]
     text = "\n".join(["fold,repeat,id,y_true,y_pred,score_a,score_b c", *lines])
     evidence_is_kept(*round_trip(text, suffix, Protocol(labels=("a", "b c"))))

@@ -51,6 +51,7 @@ def test_software_fault_the_quoted_numbers_are_no_aggregation(fault):
     (unexplained,) = findings(one, "CV502")
     assert "accuracy = 84.36 %" in unexplained.message
     assert "avg 0.808" in unexplained.message
+    assert unexplained.message.endswith("; fold 09 alone is nearer with 0.843750")
     reason = next(outcome.reason for outcome in one.outcomes if outcome.code == "CV503")
     assert "'auc = 0.8' is what fold 05 or fold 09 alone prints" in reason
 

@@ -102,6 +102,33 @@ def test_labels_of_any_usual_type(target, encoding, truth, predicted, names):
     assert [rows.labels[code] for code in rows.predicted] == expected * 2
 
 
+def test_booleans_beside_numbers_are_zeros_and_ones(target, encoding):
+    score = np.array([0.2, 0.9, 0.8, 0.4])
+    with cvaudit.Recorder(target) as recorder:
+        recorder.fold([0, 1, 0, 1], score > 0.5, score, y_train=np.array([True, False]))
+        recorder.fold(score > 0.5, [0, 1, 1, 1], score, y_train=[0, 1])
+    rows = read(target).predictions
+    assert rows.labels == ("0", "1")
+    assert rows.truth.tolist() == [0, 1, 0, 1, 0, 1, 1, 0]
+    assert rows.predicted.tolist() == [0, 1, 1, 0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "declared"),
+    [
+        ("StratifiedKFold", (3, True, None)),
+        ("StratifiedGroupKFold", (3, None, "groups")),
+        ("GroupKFold", (3, None, "groups")),
+        ("TimeSeriesSplit", (None, None, "time")),
+    ],
+)
+def test_what_a_splitter_declares(target, name, declared):
+    model_selection = pytest.importorskip("sklearn.model_selection")
+    record(target, number=3, splitter=getattr(model_selection, name)(3))
+    found = read(target).protocol
+    assert (found.folds, found.stratified, found.group) == declared
+
+
 def test_columns_of_scores_follow_scikit_learn_s_order_of_classes(target):
     """A label c10 comes before c9 there, though a person would list it after."""
     classes, score = ["c1", "c10", "c9"], np.eye(3)
@@ -211,6 +238,15 @@ def test_a_folder_is_a_parquet_data_set_too(tmp_path):
         ),
         (lambda rec: rec.fold([1, 0], [0.3, 0.7]), "y_pred has 0.3, which is no label; scores are given as y_score"),
         (lambda rec: rec.fold([1, 0], classes=["a", "a"], y_pred=[1, 0]), "classes has the label 'a' twice"),
+        (
+            lambda rec: rec.fold(["no", "yes"], [False, True]),
+            "fold 0: labels are words in y_true (no, yes) and booleans in y_pred (False, True)",
+        ),
+        (
+            lambda rec: rec.fold([0, 1], [0, 1], classes=["a", "b"]),
+            "fold 0: labels are words in classes (a, b) and num",
+        ),
+        (lambda rec: rec.fold(["a\udc80", "b"], ["b", "b"]), "'a\\udc80' is no text that can be written as UTF-8"),
         (lambda rec: rec.protocol(fold=3), "unknown protocol entry 'fold'; did you mean 'folds'?"),
         (lambda rec: rec.protocol(stratified="yes"), "protocol entry 'stratified' must be True or False, not 'yes'"),
         (lambda rec: rec.claim("f1", 58), "claim 'f1 = 58' lies outside 0..1; write 58% if it is a percentage"),
@@ -231,6 +267,11 @@ def test_a_mistake_is_one_clear_line_and_writes_nothing(target, call, line):
         ({"fold": "a"}, {"fold": "a"}, "fold a of repeat 0 was recorded already"),
         ({}, {"y_pred": None, "y_score": [0.1, 0.2]}, "fold 1: y_pred must be given for all folds or for none"),
         ({"test": [1, 2]}, {}, "fold 1: test must be given for all folds or for none"),
+        (
+            {},
+            {"y_true": [True, False], "y_pred": [True, True]},
+            "fold 1: labels are booleans in this fold (False, True)",
+        ),
         ({"y_score": np.eye(2)}, {"y_score": np.ones((2, 3))}, "fold 1: y_score has 3 columns, and in fold 0 it has 2"),
     ],
 )
@@ -265,14 +306,22 @@ def test_a_recording_is_never_taken_over_silently(target):
 def test_paths_that_cannot_be_a_recording(tmp_path):
     (tmp_path / "used").mkdir()
     (tmp_path / "used" / "notes.txt").write_text("mine")
+    (tmp_path / "folder.cvrec").mkdir()
+    for name in ("file", "notes.cvrec"):
+        (tmp_path / name).write_text("mine")
     for path, line in [
         ("used", "the folder is not empty and holds no recording"),
         ("log.csv", "a recording is a folder, or a file called *.cvrec"),
+        ("file", "there is a file, which is no recording"),
+        ("file/svm", "cannot be written: file is a file, not a folder"),
+        ("notes.cvrec", "there is a file, which is no recording"),
+        ("folder.cvrec", "is a folder; a recording called *.cvrec is one file"),
     ]:
         with pytest.raises(cvaudit.InputError) as caught:
             cvaudit.Recorder(tmp_path / path, overwrite=True)
         assert caught.value.message.startswith(line)
     assert (tmp_path / "used" / "notes.txt").read_text() == "mine"
+    assert (tmp_path / "notes.cvrec").read_text() == "mine"
     with pytest.raises(cvaudit.InputError, match="exclude each other"):
         cvaudit.Recorder(tmp_path / "svm", overwrite=True, append=True)
 
@@ -311,12 +360,25 @@ def test_a_full_disk_is_one_line_and_leaves_no_trace(target, monkeypatch):
 
         with monkeypatch.context() as patch:
             patch.setattr(os, "write", full)
-            with pytest.raises(cvaudit.InputError, match="cannot be recorded: No space left on device"):
+            with pytest.raises(cvaudit.InputError, match="cannot be recorded: No space left on device") as caught:
                 recorder.fold([1, 0], [1, 0])
+            assert caught.value.path == str(target)
+            with pytest.raises(cvaudit.InputError, match="cannot be written: No space left on device"):
+                cvaudit.Recorder(target.parent / "new")
         recorder.fold([1, 0], [0, 1])
     assert [cell.fold for cell in read(target).cells] == ["0", "1"] and not read(target).missing
     if target.is_dir():
         assert not [file for file in target.iterdir() if file.suffix == ".tmp"]
+
+
+def test_the_disk_is_waited_for_at_the_end_only_where_that_is_asked_for(target, monkeypatch):
+    flushed = []
+    monkeypatch.setattr(os, "fsync", flushed.append)
+    record(target, durable=False)
+    assert len(flushed) == 1
+    record(target, overwrite=True)
+    assert len(flushed) > 5
+    assert len(read(target).cells) == 4
 
 
 def test_a_fold_that_disappears_and_one_that_is_damaged_are_seen(tmp_path, encoding):
@@ -355,9 +417,8 @@ def _unnamed(recorder, number):
     recorder.fold([0, 1], [0, 1], y_score=[number, number + 0.5])
 
 
-@pytest.mark.parametrize("workers", [2, 4])
-def test_several_processes_record_at_once(target, workers):
-    with cvaudit.Recorder(target) as recorder, multiprocessing.get_context("spawn").Pool(workers) as pool:
+def test_several_processes_record_at_once(target):
+    with cvaudit.Recorder(target) as recorder, multiprocessing.get_context("spawn").Pool(2) as pool:
         pool.starmap(_fold, [(recorder, number) for number in range(8)], chunksize=1)
     rows, given = read(target).predictions, list(folds(8))
     assert not read(target).missing

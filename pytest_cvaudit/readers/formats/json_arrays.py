@@ -38,6 +38,20 @@ def with_instances(rows: Rows, line: Callable[[int], int], shown: str) -> tuple[
     return tuple(missing)
 
 
+def with_classes(rows: Rows, document: Any) -> None:
+    """Give confusion matrices the list of classes that stands around their records."""
+    matrices = [name for name in {name for record in rows.records for name in record} if is_named(name, "matrix")]
+    for at, record in enumerate(rows.records if matrices else ()):
+        if not any(name in record for name in matrices) or any(name in record for name in _CLASSES):
+            continue
+        around = [document]
+        for step in rows.paths[at]:
+            around.append(around[-1][step])
+        objects = [value for value in around if isinstance(value, dict)]
+        found = {name: value[name] for value in objects for name in _CLASSES if isinstance(value.get(name), list)}
+        rows.records[at] = {**record, **found}
+
+
 def _arrays(record: Record) -> list[str]:
     lists = [name for name, value in record.items() if isinstance(value, list) and is_named(name, *_PER_INSTANCE)]
     found = [name for name in lists if name not in _CLASSES]

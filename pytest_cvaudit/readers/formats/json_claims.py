@@ -10,7 +10,7 @@ from pytest_cvaudit.model import Claim, Printed, find_metric
 from pytest_cvaudit.model.metrics import LABELS, normalise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from pytest_cvaudit.model import Metric
     from pytest_cvaudit.readers.formats.json_text import Record
@@ -23,12 +23,15 @@ _AFTER = re.compile(rf"{_OF_FOLDS}(?P<metric>.+?)(?:_(?:fold|folds|cv))?_(?P<kin
 _KIND = re.compile(rf"{_OF_FOLDS}(?P<kind>{_MEAN}|{_SPREAD})s?(?:_(?:metrics|scores|values|results))?")
 #: Averages, but not over folds.
 _OTHER_MEAN = re.compile(r"avg_precision|.*(?:macro|micro|weighted)_(?:avg|average)")
+_WORDS_OF_TEST = frozenset(["test", "holdout"])
+_WORDS_OF_VALIDATION = frozenset(["val", "valid", "validation"])
 _SUMMARY = frozenset(["summary", "aggregate", "aggregated", "aggregates", "overall", "statistics", "stats", "averages"])
 
 
-def claims_beside(group: Record, where: str) -> tuple[Claim, ...]:
-    """Return the means of known metrics among the values of an object that holds folds."""
-    values = {(kind, name): text for kind, name, text in _named(group)}
+def claims_beside(group: Record, where: str, columns: Collection[str] = ()) -> tuple[Claim, ...]:
+    """Return the means of known metrics among the values of an object that holds folds with these columns."""
+    named = ((kind, name, text) for written, kind, name, text in _named(group) if not _is_elsewhere(written, columns))
+    values = {(kind, name): text for kind, name, text in named}
     found = []
     for (kind, name), text in values.items():
         metric = _metric(name)
@@ -66,25 +69,33 @@ def claim_of(metric: Metric, text: str, spread: str | None, where: str, *, is_me
         return None
 
 
-def _named(group: Record) -> Iterator[tuple[str, str, str]]:
-    """Give kind, metric and text of every mean and deviation, in the object and in its summaries."""
+def _is_elsewhere(name: str, columns: Collection[str]) -> bool:
+    """Tell whether a name such as ``mean_test_f1`` stands beside folds that have only a ``val_f1``."""
+    if not _WORDS_OF_TEST.intersection(normalise(name).split("_")):
+        return False
+    sides = [normalise(column).split("_") for column in columns]
+    return any(map(_WORDS_OF_VALIDATION.intersection, sides)) and not any(map(_WORDS_OF_TEST.intersection, sides))
+
+
+def _named(group: Record) -> Iterator[tuple[str, str, str, str]]:
+    """Give name, kind, metric and text of every mean and deviation, in the object and in its summaries."""
     for name, value in group.items():
         text = normalise(name)
         if isinstance(value, str) and (named := mean_or_spread(name)) is not None:
-            yield *named, value
+            yield name, *named, value
         elif isinstance(value, dict) and (match := _KIND.fullmatch(text)):
             for inner, number in _scalars(value):
                 named = mean_or_spread(inner)
-                yield _kind(match["kind"]), normalise(inner) if named is None else named[1], number
+                yield inner, _kind(match["kind"]), normalise(inner) if named is None else named[1], number
         elif isinstance(value, dict) and (text in _SUMMARY or _metric(text) is not None):
             yield from _of_summary(text, value)
 
 
-def _of_summary(outer: str, summary: Record) -> Iterator[tuple[str, str, str]]:
+def _of_summary(outer: str, summary: Record) -> Iterator[tuple[str, str, str, str]]:
     if outer not in _SUMMARY:
         for kind, number in _scalars(summary):
             if match := _KIND.fullmatch(normalise(kind)):
-                yield _kind(match["kind"]), outer, number
+                yield outer, _kind(match["kind"]), outer, number
         return
     yield from _named(summary)
 

@@ -12,9 +12,10 @@ from pytest_cvaudit.readers.formats.json_frames import frame_rows, is_named_afte
 from pytest_cvaudit.readers.formats.json_text import cell_text
 from pytest_cvaudit.readers.metric_columns import is_split, metric_of
 from pytest_cvaudit.readers.roles import is_named
+from pytest_cvaudit.readers.subsets import SUBSETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from pytest_cvaudit.model import Claim
     from pytest_cvaudit.readers.formats.json_text import Path, Record
@@ -25,6 +26,8 @@ FOLD, EXPERIMENT = "fold", "experiment"
 _SUMMARY = re.compile(r"summary|mean|average|aggregat", re.IGNORECASE)
 
 _FOLD_KEY = re.compile(r"(?:(?:outer|cv|test)?[ _-]?(?:fold|split)[ _-]?)?\d+", re.IGNORECASE)
+_NESTING = frozenset((list, dict))
+_KEYS = {FOLD: _FOLD_KEY, "repeat": re.compile(r"rep(?:eat|etition)?[ _-]?\d+", re.IGNORECASE)}
 #: Settings, which tell experiments apart as a whole.
 _KEPT = frozenset(["params", "best_params", "config", "settings", "hyperparameters"])
 _LIFTED = frozenset(
@@ -98,6 +101,8 @@ def _group(group: Record, path: Path, words: Mapping[str, str], shown: str) -> R
     containers = dict(_containers(group))
     if len(containers) > 1:
         containers = {name: rows for name, rows in containers.items() if _is_per_fold(name, rows)} or containers
+    if len(containers) > 1 and _are_experiments(group, containers):
+        containers = {}
     if len(containers) > 1:
         both = " and ".join(f"'{name}'" for name in containers)
         raise InputError(f"lists of records under {both}; put the one to audit into a file of its own", shown)
@@ -110,7 +115,7 @@ def _group(group: Record, path: Path, words: Mapping[str, str], shown: str) -> R
             return rows
         # The means may also stand among the folds: {"fold_0": {…}, "mean": {…}}.
         among = group[name] if name and isinstance(group[name], dict) else {}
-        rows.groups = rows.groups or [(around, claims_beside({**group, **among}, shown))]
+        rows.groups = rows.groups or [(around, claims_beside({**group, **among}, shown, _columns(rows)))]
         return rows
     inner = {name: value for name, value in group.items() if isinstance(value, dict)}
     tried = {name: _rows(value, (*path, name), around, shown) for name, value in inner.items()}
@@ -120,13 +125,25 @@ def _group(group: Record, path: Path, words: Mapping[str, str], shown: str) -> R
     result = Rows()
     for name, rows in found.items():
         if len(found) > 1:
-            key = FOLD if all(map(_FOLD_KEY.fullmatch, found)) else EXPERIMENT
-            rows.records = [{key: name, **record} for record in rows.records]
-            rows.groups = [({key: name, **at}, claims) for at, claims in rows.groups if key == EXPERIMENT]
+            key = next((key for key, pattern in _KEYS.items() if all(map(pattern.fullmatch, found))), EXPERIMENT)
+            rows.records = [_under(key, name, record) for record in rows.records]
+            rows.groups = [(_under(key, name, at), claims) for at, claims in rows.groups if key == EXPERIMENT]
         result.add(rows)
     if len(found) == 1 and not any(claims for _, claims in result.groups):
-        result.groups = [(at, claims_beside(group, shown)) for at, _ in result.groups]
+        result.groups = [(at, claims_beside(group, shown, _columns(result))) for at, _ in result.groups]
     return result
+
+
+def _under(key: str, name: str, words: Mapping[str, Any]) -> dict[str, Any]:
+    """Add the name of what words stand under; of experiments in experiments, both names."""
+    if key == EXPERIMENT and key in words:
+        return {**words, key: f"{name}/{words[key]}"}
+    return {key: name, **words}
+
+
+def _are_experiments(group: Record, names: Iterable[str]) -> bool:
+    """Tell whether objects keyed by fold are named after models or the like, not after parts of the results."""
+    return all(isinstance(group[name], dict) and name.lower() not in SUBSETS | _LIFTED for name in names)
 
 
 def _containers(group: Record) -> Iterator[tuple[str, dict[str | int, Any]]]:
@@ -184,12 +201,16 @@ def _of_container(name: str, items: Mapping[str | int, Any], path: Path, words: 
     return rows
 
 
+def _columns(rows: Rows) -> set[str]:
+    return {column for record in rows.records for column in record}
+
+
 def _have_folds(rows: Rows) -> bool:
     return all(any(is_named(column, FOLD) for column in record) for record in rows.records)
 
 
 def _is_nested(item: Record) -> bool:
-    return any(isinstance(value, (list, dict)) for value in item.values())
+    return not _NESTING.isdisjoint(map(type, item.values()))
 
 
 def _holds_rows(item: Record) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.readers.formats.json_arrays import with_instances
+from pytest_cvaudit.readers.formats.json_arrays import with_classes, with_instances
 from pytest_cvaudit.readers.formats.json_shapes import EXPERIMENT, NEEDED, Rows, find_rows, lifted
 from pytest_cvaudit.readers.formats.json_text import Lines, cell_text, decoded
 from pytest_cvaudit.readers.formats.source import Found, Source, open_text, reading
@@ -27,11 +27,13 @@ def read_json(path: Path, shown: str) -> Source:
     if _is_lines(text):
         return read_json_lines(path, shown)
     try:
-        rows = find_rows(decoded(text, shown), shown)
+        document = decoded(text, shown)
+        rows = find_rows(document, shown)
     except InputError as error:
         raise error.at(shown) from None
     lines = Lines(text)
     missing = with_instances(rows, lambda row: lines.of(rows.paths[row]), shown)
+    with_classes(rows, document)
     by = _telling_apart([words for words, _ in rows.groups])
     claims = {tuple(words[name].strip() for name in by): claims for words, claims in rows.groups if claims}
     found = Found(by=by, claims=claims if len(rows.groups) < 2 or by else {}, missing=missing)
@@ -74,9 +76,14 @@ def _source(records: list[Record], shown: str, line: Callable[[int], int], found
         raise InputError(f"no records in the file; {NEEDED}", shown)
     columns = tuple(dict.fromkeys(name for record in records for name in record))
     frame = pd.DataFrame(
-        {name: pd.Series([cell_text(record.get(name)) for record in records], dtype="str") for name in columns}
+        {name: pd.Series(_texts([record.get(name) for record in records]), dtype="str") for name in columns}
     )
     return Source(shown, columns, lambda kinds: frame[list(kinds)], line, ragged=True, found=found or Found())
+
+
+def _texts(values: list[Any]) -> list[str]:
+    # Mostly all are texts already, and there may be many.
+    return values if set(map(type, values)) == {str} else [cell_text(value) for value in values]
 
 
 def _telling_apart(groups: Sequence[Mapping[str, str]]) -> tuple[str, ...]:

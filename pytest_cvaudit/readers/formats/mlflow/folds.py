@@ -152,7 +152,20 @@ def named_after_folds(run: Run) -> Folds | None:
         elif is_known(parts[1]):
             row = rows.setdefault(parts[0], FoldRow(parts[0]))
             rows[parts[0]] = replace(row, metrics={**row.metrics, parts[1]: value})
-    return Folds(run, tuple(sorted(rows.values(), key=_order)), summaries) if len(rows) > 1 else None
+    found = _with_unfinished(run, sorted(rows.values(), key=_order))
+    return Folds(run, found, summaries) if len(rows) > 1 else None
+
+
+def _with_unfinished(run: Run, rows: Sequence[FoldRow]) -> tuple[FoldRow, ...]:
+    """Add the folds that a run did not come to; of an unknown number, one that stands for them."""
+    declared = declared_folds(run)
+    if run.finished or len(rows) == declared:
+        return tuple(rows)
+    info = f"run {run.name or run.id} is {run.status}"
+    names = [row.fold for row in rows]
+    first = 0 if "0" in names else 1
+    lost = [str(first + i) for i in range(declared or 0) if str(first + i) not in names] or [f"after {names[-1]}"]
+    return (*rows, *(FoldRow(fold, info=info) for fold in lost))
 
 
 def as_steps(run: Run, store: RunStore, *, sure: bool) -> Folds | None:
@@ -182,7 +195,7 @@ def as_steps(run: Run, store: RunStore, *, sure: bool) -> Folds | None:
                     store.shown,
                 )
             values[point.step][column] = point.value
-    rows = tuple(FoldRow(str(step), metrics=values[step]) for step in sorted(values))
+    rows = _with_unfinished(run, [FoldRow(str(step), metrics=values[step]) for step in sorted(values)])
     return Folds(run, rows, {plain(name): value for name, value in run.metrics.items() if name not in curves})
 
 

@@ -59,6 +59,7 @@ def _every_folds(target: Target, store: RunStore, *, sure: bool) -> tuple[list[F
     """Return the folds of the runs and of those nested in them, and what kept runs from being read."""
     children = target.children()
     found: list[Folds] = []
+    failed: list[Folds] = []
     doubts: list[InputError] = []
     waiting = list(target.tops)
     while waiting:
@@ -75,8 +76,10 @@ def _every_folds(target: Target, store: RunStore, *, sure: bool) -> tuple[list[F
         if folds is not None and any(is_known(name) for row in folds.rows for name in row.metrics):
             found.append(folds)
         elif folds is not None:
+            failed.append(folds)
             doubts.append(InputError(f"no fold of run {run} has a metric: {folds.rows[0].info}", store.shown))
-    return found, doubts
+    # Beside runs with results, one that lost every fold is an experiment too.
+    return found and [*found, *failed], doubts
 
 
 def _source(found: Sequence[Folds], address: str) -> Source:
@@ -111,6 +114,7 @@ def _source(found: Sequence[Folds], address: str) -> Source:
 
 def _refuse_mixture(found: Sequence[Folds], address: str) -> None:
     """Refuse runs of which only some log counts: in one table the others would seem to have lost theirs."""
+    found = [folds for folds in found if any(row.metrics for row in folds.rows)]
     counting = [any(is_count(name) for row in folds.rows for name in row.metrics) for folds in found]
     if any(counting) and not all(counting):
         without = found[counting.index(False)].run
