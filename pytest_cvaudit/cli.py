@@ -75,9 +75,7 @@ def _parser() -> argparse.ArgumentParser:
         ("report", _report, "print the right numbers"),
     ):
         command = commands.add_parser(name, help=text, description=text.capitalize() + ".")
-        command.add_argument(
-            "paths", nargs="+", type=_place, metavar="PATH", help=_PATHS
-        )
+        command.add_argument("paths", nargs="+", type=_place, metavar="PATH", help=_PATHS)
         _add_rule_options(command)
         _add_log_options(command)
         _add_output_options(command)
@@ -88,9 +86,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Write the findings to a baseline, by content; an existing one is kept up to date and takes up new "
         "findings only if asked.",
     )
-    baseline.add_argument(
-        "paths", nargs="+", type=_place, metavar="PATH", help=_PATHS
-    )
+    baseline.add_argument("paths", nargs="+", type=_place, metavar="PATH", help=_PATHS)
     _add_rule_options(baseline)
     _add_log_options(baseline)
     baseline.add_argument("--output", type=Path, metavar="FILE", help=f"the baseline (default {DEFAULT_FILE})")

@@ -72,7 +72,7 @@ def sweep_runs(
     if blocks and not _ORDERED.isdisjoint(which):
         size = -(-len(blocks) // threads)
         spans = [blocks[start : start + size] for start in range(0, len(blocks), size)]
-        room = max(block.rows for block in blocks if not block.single or len(blocks) == 1)
+        room = max((block.rows for block in blocks if not block.single), default=0)
         walks, tp, ranked = [], 0, 0
         for span, (pos, rows) in zip(spans, [*spread(_count, spans[:-1], threads), (0, 0)], strict=True):
             walks.append((_Walk(positives, negatives, which, tp, ranked, Scratch(room)), span))

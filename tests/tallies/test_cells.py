@@ -2,8 +2,9 @@ from dataclasses import astuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import roc_auc_score
 
 from pytest_cvaudit.tallies import Curve, blocks, cells, curves, fewlevels, keys, rank, smallcells, sorting, sweep
 
@@ -38,12 +39,12 @@ def tables(draw, most=400):
     return cell, scores, truth, count
 
 
-@pytest.fixture(params=[1, 2], ids=["one thread", "two threads"], scope="module")
+@pytest.fixture(params=[1, 2], ids=["one thread", "two threads"])
 def threads(request):
     return request.param
 
 
-@pytest.fixture(params=["large", "small"], ids=["blocks as they are", "tiny blocks"], scope="module")
+@pytest.fixture(params=["large", "small"], ids=["blocks as they are", "tiny blocks"])
 def sizes(request):
     """Shrink the blocks so that a few hundred rows take every path that millions would."""
     with pytest.MonkeyPatch.context() as patch:
@@ -63,7 +64,7 @@ def check(found, expected):
         assert value is None or abs(value - wanted) <= CLOSE * max(1, abs(wanted)), name
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=tables())
 def test_every_cell_has_the_curve_of_its_rows(case, threads, sizes):
     cell, scores, truth, _count = case
@@ -77,7 +78,7 @@ def test_every_cell_has_the_curve_of_its_rows(case, threads, sizes):
         assert curve.distinct == len(values)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=tables())
 def test_rank_gives_the_measures_of_every_cell_and_of_all_rows(case, threads, sizes):
     cell, scores, truth, _count = case
@@ -88,7 +89,7 @@ def test_rank_gives_the_measures_of_every_cell_and_of_all_rows(case, threads, si
     check(merged, Curve.from_levels(*Curve.from_scores(scores, truth).levels()).measures())
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(case=tables())
 def test_a_merged_curve_is_measured_as_the_curve_of_all_rows(case, threads, sizes):
     _, scores, truth, _ = case
@@ -118,6 +119,15 @@ def test_many_rows_take_the_quick_paths(kind):
         own = case[0] == index
         check(each[index], Curve.from_levels(*Curve.from_scores(case[1][own], case[2][own]).levels()).measures())
     check(merged, Curve.from_scores(case[1], case[2]).measures())
+
+
+def test_levels_that_are_all_larger_than_a_block():
+    rng = np.random.default_rng(6)
+    scores = np.repeat([0.25, 0.75], 600_000)
+    truth = rng.random(1_200_000) < scores
+    merged = Curve.from_scores(scores[::2], truth[::2]) + Curve.from_scores(scores[1::2], truth[1::2])
+    check(merged.measures(), Curve.from_levels(*merged.levels()).measures())
+    assert merged.measures().auc == pytest.approx(roc_auc_score(truth, scores), abs=1e-12)
 
 
 def test_one_level_larger_than_a_block_and_many_small_ones():
