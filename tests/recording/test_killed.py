@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import signal
+import threading
 import time
 import warnings
 
@@ -48,10 +49,16 @@ def in_child(work):
     return child, reader
 
 
-def outcome(child, reader):
-    with os.fdopen(reader, "rb") as stream:
-        acknowledged = len(stream.read())
-    return acknowledged, os.WIFSIGNALED(os.waitpid(child, 0)[1])
+def outcome(child, reader, patience=60):
+    # A child of a process with threads can hang on a lock that one of them held; it is killed then, as any other.
+    watch = threading.Timer(patience, os.kill, (child, signal.SIGKILL))
+    watch.start()
+    try:
+        with os.fdopen(reader, "rb") as stream:
+            acknowledged = len(stream.read())
+        return acknowledged, os.WIFSIGNALED(os.waitpid(child, 0)[1])
+    finally:
+        watch.cancel()
 
 
 def check(path, acknowledged, thorough=True):
