@@ -14,7 +14,7 @@ from pytest_cvaudit.model import Evidence, FoldCounts
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_cvaudit.forensics.fold_solve import FoldEvidence
+    from pytest_cvaudit.forensics.folds.solve import FoldEvidence
     from pytest_cvaudit.forensics.solve import ClaimFit
     from pytest_cvaudit.model import Cell, Claim, Experiment
 
@@ -27,8 +27,8 @@ _OTHERS = "no tables of counts that print the logged fold values make the claim 
 
 def fold_evidence(experiment: Experiment) -> FoldEvidence | None:
     """Take the fold values of an experiment that logs nothing richer for those of one positive label."""
-    from pytest_cvaudit.forensics.fold_log import Totals, fold_log
-    from pytest_cvaudit.forensics.fold_solve import FoldEvidence
+    from pytest_cvaudit.forensics.folds.log import Totals, fold_log
+    from pytest_cvaudit.forensics.folds.solve import FoldEvidence
 
     scores, protocol = experiment.scores, experiment.protocol
     blank = {missing.cell for missing in experiment.missing}
@@ -58,7 +58,7 @@ def rebuilt_counts(experiment: Experiment, evidence: FoldEvidence | None) -> Fol
 def attribute_by_folds(evidence: FoldEvidence, plain: Sequence[Attribution]) -> tuple[Attribution, ...]:
     """Sharpen what the printed values alone say of the claims by the tables of counts that print them."""
     from pytest_cvaudit.forensics.exact import ways_of
-    from pytest_cvaudit.forensics.fold_solve import fold_contradiction, fold_possible, solve_folds
+    from pytest_cvaudit.forensics.folds.solve import fold_contradiction, fold_possible, solve_folds
 
     log = evidence.log
     chosen = [at for at, one in enumerate(plain) if ways_of(one.claim.metric) and one.claim.label is None]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from pytest_cvaudit.forensics import Design
-    from pytest_cvaudit.forensics.study import Study
+    from pytest_cvaudit.forensics.studies.study import Study
 
 _NEEDED = "a design needs --instances, --positives and --folds"
 _DATASET = "write it as instances=1504,positives=15,folds=4,stratified"

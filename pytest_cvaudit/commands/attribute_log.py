@@ -104,7 +104,7 @@ def _experiment(path: str, protocol: Protocol, reading: Mapping[str, Any]) -> Ex
 
 def _by_scores(experiment: Experiment, claims: Sequence[Claim], seconds: float) -> Answer:
     """Search the tables behind the printed values; where there is only one, compute."""
-    from pytest_cvaudit.forensics.fold_solve import fold_contradiction, solve_folds
+    from pytest_cvaudit.forensics.folds.solve import fold_contradiction, solve_folds
     from pytest_cvaudit.from_scores import REBUILT, fold_evidence, rebuilt_counts
 
     evidence = fold_evidence(experiment)

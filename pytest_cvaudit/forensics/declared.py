@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.forensics.classes import Classes
-from pytest_cvaudit.forensics.datasets import Datasets
 from pytest_cvaudit.forensics.design import Design
-from pytest_cvaudit.forensics.repeats import Repeats
+from pytest_cvaudit.forensics.studies.classes import Classes
+from pytest_cvaudit.forensics.studies.datasets import Datasets
+from pytest_cvaudit.forensics.studies.repeats import Repeats
 
 if TYPE_CHECKING:
-    from pytest_cvaudit.forensics.study import Study
+    from pytest_cvaudit.forensics.studies.study import Study
     from pytest_cvaudit.model import Protocol
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from pytest_cvaudit.forensics.design import Design
-    from pytest_cvaudit.forensics.study import Study
+    from pytest_cvaudit.forensics.studies.study import Study
     from pytest_cvaudit.model import Claim
 
 #: How many units of the last digit are searched on each side, and how many values are named.

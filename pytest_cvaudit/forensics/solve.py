@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from pytest_cvaudit.forensics.aliases import canonical
 from pytest_cvaudit.forensics.combine import CANNOT, FITS, ROUNDING_SHARE, UNDECIDED, Combiner, Found
 from pytest_cvaudit.forensics.exact import bounds, ways_of
-from pytest_cvaudit.forensics.study import Study, StudyCombiner
+from pytest_cvaudit.forensics.studies.study import Study, StudyCombiner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_cvaudit.forensics.converter import READINGS, Fold, convert, counts_at
+from pytest_cvaudit.forensics.folds.converter import READINGS, Fold, convert, counts_at
 from pytest_cvaudit.model import Printed, metric
 from tests.forensics import brute, fold_brute
 from tests.forensics.test_small import printed as print_number

@@ -9,7 +9,7 @@ import pytest
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.forensics import Datasets, Design, declared_design, solve
 from pytest_cvaudit.forensics.combine import Found
-from pytest_cvaudit.forensics.fold_solve import solve_folds
+from pytest_cvaudit.forensics.folds.solve import solve_folds
 from pytest_cvaudit.model import Protocol
 from pytest_cvaudit.model.claim import Claim
 from tests.forensics import brute

@@ -12,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, precision_score
 from pytest_cvaudit.aggregations import Aggregates
 from pytest_cvaudit.forensics import Design, solve
 from pytest_cvaudit.forensics.aliases import canonical
-from pytest_cvaudit.forensics.many import many
+from pytest_cvaudit.forensics.studies.many import many
 from pytest_cvaudit.model import Cell, Experiment, FoldCounts, metric
 from pytest_cvaudit.model.claim import Claim
 from pytest_cvaudit.tallies.tally import tally

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_cvaudit.forensics.converter import within
 from pytest_cvaudit.forensics.exact import prints
-from pytest_cvaudit.forensics.fold_log import Totals, fold_log
-from pytest_cvaudit.forensics.fold_solve import FoldEvidence, fold_contradiction, solve_folds
+from pytest_cvaudit.forensics.folds.converter import within
+from pytest_cvaudit.forensics.folds.log import Totals, fold_log
+from pytest_cvaudit.forensics.folds.solve import FoldEvidence, fold_contradiction, solve_folds
 from pytest_cvaudit.model import Cell, Claim, FoldScores, Printed
 from tests.forensics import brute, fold_brute
 from tests.forensics.test_small import corrupted

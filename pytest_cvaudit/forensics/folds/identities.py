@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_cvaudit.forensics.converter import EITHER, may_be_substituted, within
-from pytest_cvaudit.forensics.fold_means import f_of
+from pytest_cvaudit.forensics.folds.converter import EITHER, may_be_substituted, within
+from pytest_cvaudit.forensics.folds.means import f_of
 
 if TYPE_CHECKING:
-    from pytest_cvaudit.forensics.converter import Fold
     from pytest_cvaudit.forensics.exact import Bounds
+    from pytest_cvaudit.forensics.folds.converter import Fold
     from pytest_cvaudit.model import Metric
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.forensics.converter import Fold
 from pytest_cvaudit.forensics.design import Design
+from pytest_cvaudit.forensics.folds.converter import Fold
 from pytest_cvaudit.model.metrics import COUNTS, find_metric
 
 if TYPE_CHECKING:

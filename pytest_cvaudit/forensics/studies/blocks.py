@@ -13,11 +13,11 @@ from pytest_cvaudit.forensics.aliases import canonical
 from pytest_cvaudit.forensics.case import spread
 from pytest_cvaudit.forensics.design import Design, Group, Split
 from pytest_cvaudit.forensics.exact import aggregate, mean, ways_of
-from pytest_cvaudit.forensics.many import many
-from pytest_cvaudit.forensics.parts import Draft, Part, demand_row, listed, placed, shared_cells
 from pytest_cvaudit.forensics.rows import Row, System
-from pytest_cvaudit.forensics.study import Study
-from pytest_cvaudit.forensics.tables import tables_of
+from pytest_cvaudit.forensics.studies.many import many
+from pytest_cvaudit.forensics.studies.parts import Draft, Part, demand_row, listed, placed, shared_cells
+from pytest_cvaudit.forensics.studies.study import Study
+from pytest_cvaudit.forensics.studies.tables import tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_cvaudit.forensics.exact import Bounds, Surd
-    from pytest_cvaudit.forensics.parts import Demand, FullTable
+    from pytest_cvaudit.forensics.studies.parts import Demand, FullTable
     from pytest_cvaudit.model import Claim, Metric
 
     Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ import numpy as np
 
 from pytest_cvaudit.forensics.case import Case
 from pytest_cvaudit.forensics.combine import Combiner
-from pytest_cvaudit.forensics.converter import convert
 from pytest_cvaudit.forensics.design import Group, Split
+from pytest_cvaudit.forensics.folds.converter import convert
 from pytest_cvaudit.forensics.match import Matcher
 from pytest_cvaudit.forensics.pieces import refuted_in_pieces
 from pytest_cvaudit.forensics.problem import Problem, build
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from pytest_cvaudit.forensics.case import Part
     from pytest_cvaudit.forensics.cells import Cells
-    from pytest_cvaudit.forensics.converter import Fold
     from pytest_cvaudit.forensics.design import Design
     from pytest_cvaudit.forensics.exact import Bounds, Counts
+    from pytest_cvaudit.forensics.folds.converter import Fold
     from pytest_cvaudit.model import Metric
 
 #: Sums that an exhaustive search may form per step, its seconds, and those of random search, at each level of effort.

@@ -8,9 +8,9 @@ import numpy as np
 
 from pytest_cvaudit.aggregations import measures
 from pytest_cvaudit.forensics.cells import Cells
-from pytest_cvaudit.forensics.class_values import Subject, base_of
 from pytest_cvaudit.forensics.exact import WHOLE
 from pytest_cvaudit.forensics.rows import WEIGHTS, per_fold, summand
+from pytest_cvaudit.forensics.studies.class_values import Subject, base_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.forensics.aliases import equal_in
-from pytest_cvaudit.forensics.class_drafts import over_classes, over_fold_tables, over_folds
-from pytest_cvaudit.forensics.class_values import Subject, class_value, realizable
 from pytest_cvaudit.forensics.exact import WHOLE, ways_of
-from pytest_cvaudit.forensics.study import Study
+from pytest_cvaudit.forensics.studies.class_drafts import over_classes, over_fold_tables, over_folds
+from pytest_cvaudit.forensics.studies.class_values import Subject, class_value, realizable
+from pytest_cvaudit.forensics.studies.study import Study
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_cvaudit.forensics.class_values import ClassFold
     from pytest_cvaudit.forensics.design import Shape
     from pytest_cvaudit.forensics.exact import Surd
-    from pytest_cvaudit.forensics.parts import Demand, Draft, FullTable
+    from pytest_cvaudit.forensics.studies.class_values import ClassFold
+    from pytest_cvaudit.forensics.studies.parts import Demand, Draft, FullTable
     from pytest_cvaudit.model import Claim, Metric
 
 _POOLED_SETS, _FOLD_SETS = ("train", "test", "test_union"), ("train", "test", "fold", "fold_union")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_cvaudit.forensics.parts import Part
+from pytest_cvaudit.forensics.studies.parts import Part
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_cvaudit.forensics.class_values import ClassFold
+    from pytest_cvaudit.forensics.studies.class_values import ClassFold
 
 _MOST, _SAMPLE = 20_000, 1500
 

@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.forensics.combine import CANNOT, FITS, UNDECIDED
-from pytest_cvaudit.forensics.converter import EITHER, READINGS, ROUNDED, TRUNCATED, within
 from pytest_cvaudit.forensics.exact import WHOLE, squared, ways_of
+from pytest_cvaudit.forensics.folds.converter import EITHER, READINGS, ROUNDED, TRUNCATED, within
 from pytest_cvaudit.forensics.solve import ClaimFit
 
 if TYPE_CHECKING:

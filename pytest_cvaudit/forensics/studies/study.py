@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from pytest_cvaudit.forensics.combine import Choice
     from pytest_cvaudit.forensics.exact import Bounds, Surd
-    from pytest_cvaudit.forensics.parts import Demand, Draft, FullTable
     from pytest_cvaudit.forensics.problem import Problem
+    from pytest_cvaudit.forensics.studies.parts import Demand, Draft, FullTable
     from pytest_cvaudit.model import Claim, Metric
 
 #: Seconds for a first look at the relaxation, work of an exhaustive search and seconds of random search by level.

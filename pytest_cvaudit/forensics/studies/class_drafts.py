@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from pytest_cvaudit.forensics.blocks import FOLD_MEANS, POOLED
 from pytest_cvaudit.forensics.cells import MOST_CELLS, Cells, cells_of
-from pytest_cvaudit.forensics.class_tables import class_tables
-from pytest_cvaudit.forensics.class_values import Subject, base_of
 from pytest_cvaudit.forensics.design import Design, Group, Split
 from pytest_cvaudit.forensics.exact import squared
 from pytest_cvaudit.forensics.forms import excess, pooled_form
-from pytest_cvaudit.forensics.many import many_folds
-from pytest_cvaudit.forensics.parts import Draft, demand_row, listed, placed, shared_cells
 from pytest_cvaudit.forensics.rows import Curve, Row, System, summand
+from pytest_cvaudit.forensics.studies.blocks import FOLD_MEANS, POOLED
+from pytest_cvaudit.forensics.studies.class_tables import class_tables
+from pytest_cvaudit.forensics.studies.class_values import Subject, base_of
+from pytest_cvaudit.forensics.studies.many import many_folds
+from pytest_cvaudit.forensics.studies.parts import Draft, demand_row, listed, placed, shared_cells
 from pytest_cvaudit.forensics.totals import region
 from pytest_cvaudit.model.metrics import find_metric
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pytest_cvaudit.forensics.classes import Classes
     from pytest_cvaudit.forensics.exact import Bounds
-    from pytest_cvaudit.forensics.parts import Demand, FullTable
+    from pytest_cvaudit.forensics.studies.classes import Classes
+    from pytest_cvaudit.forensics.studies.parts import Demand, FullTable
     from pytest_cvaudit.model import Metric
 
     Floats = NDArray[np.float64]

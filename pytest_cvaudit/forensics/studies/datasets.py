@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.forensics.blocks import FOLD_MEANS, POOLED, SUMS, Blocks, written
 from pytest_cvaudit.forensics.design import Design, Group, Split
 from pytest_cvaudit.forensics.exact import WHOLE
 from pytest_cvaudit.forensics.forms import pooled_form
-from pytest_cvaudit.forensics.parts import balance, demand_row, fold_groups, shared_cells
 from pytest_cvaudit.forensics.rows import WEIGHTS, Row, System, per_fold, summand
+from pytest_cvaudit.forensics.studies.blocks import FOLD_MEANS, POOLED, SUMS, Blocks, written
+from pytest_cvaudit.forensics.studies.parts import balance, demand_row, fold_groups, shared_cells
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from pytest_cvaudit.forensics.cells import Cells
     from pytest_cvaudit.forensics.exact import Bounds
-    from pytest_cvaudit.forensics.parts import Demand, Draft, FullTable
+    from pytest_cvaudit.forensics.studies.parts import Demand, Draft, FullTable
     from pytest_cvaudit.model import Metric
 
     Floats = NDArray[np.float64]

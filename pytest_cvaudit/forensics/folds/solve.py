@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_cvaudit.forensics.combine import CANNOT, ROUNDING_SHARE, UNDECIDED, Found
-from pytest_cvaudit.forensics.converter import EITHER, READINGS, ROUNDED, TRUNCATED, counts_at, within
 from pytest_cvaudit.forensics.exact import ways_of
 from pytest_cvaudit.forensics.explain import nearest
-from pytest_cvaudit.forensics.fold_case import FoldCombiner, fold_tables
-from pytest_cvaudit.forensics.fold_identities import contradictory
-from pytest_cvaudit.forensics.fold_means import fit_means
+from pytest_cvaudit.forensics.folds.case import FoldCombiner, fold_tables
+from pytest_cvaudit.forensics.folds.converter import EITHER, READINGS, ROUNDED, TRUNCATED, counts_at, within
+from pytest_cvaudit.forensics.folds.identities import contradictory
+from pytest_cvaudit.forensics.folds.means import fit_means
 from pytest_cvaudit.forensics.solve import IMPOSSIBLE, ClaimFit, Solution, Witness, verdict_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from pytest_cvaudit.forensics.exact import Counts
-    from pytest_cvaudit.forensics.fold_case import FoldTables
-    from pytest_cvaudit.forensics.fold_log import FoldLog
+    from pytest_cvaudit.forensics.folds.case import FoldTables
+    from pytest_cvaudit.forensics.folds.log import FoldLog
     from pytest_cvaudit.model import Claim, FoldScores, Metric
 
 

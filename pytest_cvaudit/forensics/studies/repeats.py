@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.forensics.blocks import FOLD_MEANS, POOLED, SUMS, Blocks, written
 from pytest_cvaudit.forensics.design import Design, Split
 from pytest_cvaudit.forensics.exact import aggregate
 from pytest_cvaudit.forensics.forms import excess, pooled_form
-from pytest_cvaudit.forensics.parts import balance, fold_groups, shared_cells
 from pytest_cvaudit.forensics.rows import Row, System
-from pytest_cvaudit.forensics.tables import tables_of
+from pytest_cvaudit.forensics.studies.blocks import FOLD_MEANS, POOLED, SUMS, Blocks, written
+from pytest_cvaudit.forensics.studies.parts import balance, fold_groups, shared_cells
+from pytest_cvaudit.forensics.studies.tables import tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_cvaudit.forensics.exact import Bounds, Surd
-    from pytest_cvaudit.forensics.parts import Demand, Draft, FullTable
+    from pytest_cvaudit.forensics.studies.parts import Demand, Draft, FullTable
     from pytest_cvaudit.model import Claim, Metric
 
 
