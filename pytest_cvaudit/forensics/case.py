@@ -149,6 +149,9 @@ class _SplitCase:
             self._exhaust(effort, deadline)
 
     def _look(self, effort: int, deadline: float) -> None:
+        if self.problem.hopeless:
+            self.impossible = self.problem.complete
+            return
         if self.sampler is None or self.matcher is None:
             self.sampler = Sampler(self.problem, self.case.judge)
             self.matcher = Matcher(self.problem, self.case.judge)

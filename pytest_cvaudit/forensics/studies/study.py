@@ -142,6 +142,8 @@ class _Search:
             self.over = self.impossible = True
 
     def _look(self, level: int, deadline: float) -> None:
+        if self.problem.hopeless:
+            return
         if not self.finders:
             self.finders = [kind(self.problem, self.case.judge) for kind in (Sampler, Matcher)]
         for finder in self.finders if level != 1 else self.finders[::-1]:
