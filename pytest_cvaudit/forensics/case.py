@@ -149,17 +149,18 @@ class _SplitCase:
             self._exhaust(effort, deadline)
 
     def _look(self, effort: int, deadline: float) -> None:
-        if self.problem.hopeless:
-            self.impossible = self.problem.complete
-            return
+        if not self.problem.hopeless:
+            self._at_random(effort, deadline)
+        # Points of the totals that are refuted during the search are left out: perhaps none remain.
+        self.impossible = self.problem.hopeless and self.problem.complete
+
+    def _at_random(self, effort: int, deadline: float) -> None:
         if self.sampler is None or self.matcher is None:
             self.sampler = Sampler(self.problem, self.case.judge)
             self.matcher = Matcher(self.problem, self.case.judge)
         for search, seconds in ((self.sampler, _SAMPLE[effort]), (self.matcher, _MATCH[effort])):
             if self.table is None:
                 self.table = search.run(min(deadline, time.monotonic() + seconds))
-        # Points of the totals that are refuted during the search are left out: perhaps none remain.
-        self.impossible = self.problem.hopeless and self.problem.complete
 
     def _exhaust(self, level: int, deadline: float) -> None:
         if level <= self.searched:
