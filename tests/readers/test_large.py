@@ -67,7 +67,7 @@ def test_a_plain_large_file_is_read_the_quick_way(tmp_path, monkeypatch):
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int64", "float32", "float64", "str", "category", "bool"])
 @pytest.mark.parametrize("batch", [3, arrow.BATCH])
 def test_parquet_reads_labels_of_any_type_in_any_batches(tmp_path, monkeypatch, dtype, batch):
-    monkeypatch.setattr("pytest_cvaudit.readers.formats.parquet.BATCH", batch)
+    monkeypatch.setattr(arrow, "BATCH", batch)
     wide = (
         [-100, 100, 0, 100, -100, 100, 7] if dtype in ("int8", "int16", "int64", "category") else [0, 1, 1, 0, 1, 1, 0]
     )

@@ -1,4 +1,4 @@
-"""Arrow batches gathered into columns while they are in the cache: few distinct values as codes, numbers as such."""
+"""Arrow tables gathered into columns batch by batch: few distinct values as codes, numbers as such."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from pytest_cvaudit.readers.formats.source import Kind
-
-    #: Where some rows begin, and how to go through their batches.
-    Part = tuple[int, Callable[[], Iterable[Any]]]
 #: Rows per batch: the columns of one stay in the cache while they are looked at.
 BATCH = 1 << 16
 _MOST_NAMES = 1 << 12
@@ -61,7 +58,12 @@ class _Names:
             raise Unsuitable
         if not len(batch):
             return
-        if hasattr(batch, "dictionary"):
+        letters = _letters(batch)
+        if letters is not None:
+            places, low, high = letters, int(letters.min()), int(letters.max())
+            texts = [chr(code) for code in range(low, high + 1)]
+        elif hasattr(batch, "dictionary") or is_text(batch.type):
+            batch = batch if hasattr(batch, "dictionary") else batch.dictionary_encode()
             if len(batch.dictionary) > _MOST_NAMES:
                 raise Unsuitable
             texts, places, low = batch.dictionary.to_pylist(), batch.indices.to_numpy(), 0
@@ -102,6 +104,19 @@ class _Names:
         return pd.Series(pd.Categorical.from_codes(self._codes, dtype=dtype, validate=False), copy=False)
 
 
+def _letters(batch: Any) -> NDArray[np.uint8] | None:
+    """Return texts that are one letter or digit each, as most labels and folds are, just as they lie in memory."""
+    import pyarrow as pa
+
+    if not pa.types.is_string(batch.type):
+        return None
+    _, ends, data = batch.buffers()
+    at = np.frombuffer(ends, np.int32)[batch.offset : batch.offset + len(batch) + 1]
+    if int(at[-1]) - int(at[0]) != len(batch) or not (np.diff(at) == 1).all():
+        return None
+    return np.frombuffer(data, np.uint8, len(batch), int(at[0]))
+
+
 def _range(values: NDArray[Any]) -> tuple[int, int]:
     """Return bounds of signed whole numbers; seen as unsigned, small ones without a sign need one pass only."""
     most = int(values.view(values.dtype.str.replace("i", "u")).max())
@@ -128,32 +143,31 @@ def is_text(arrow_type: Any) -> bool:
     return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
 
 
-def gathered(kinds: Mapping[str, Kind], parts: Sequence[Part], rows: int) -> dict[str, pd.Series]:
-    """Gather the columns of record batches; raises `Unsuitable` where a column turns out not to be what it seemed."""
+def gathered(kinds: Mapping[str, Kind], table: Any) -> dict[str, pd.Series]:
+    """Gather the columns of a table; raises `Unsuitable` where one turns out not to be what it seemed."""
     try:
-        return _gathered(kinds, parts, rows, np.int8)
+        return _gathered(kinds, table, np.int8)
     except _ManyNames:
-        return _gathered(kinds, parts, rows, np.int16)
+        return _gathered(kinds, table, np.int16)
 
 
-def _gathered(
-    kinds: Mapping[str, Kind], parts: Sequence[Part], rows: int, codes: type[np.signedinteger[Any]]
-) -> dict[str, pd.Series]:
+def _gathered(kinds: Mapping[str, Kind], table: Any, codes: type[np.signedinteger[Any]]) -> dict[str, pd.Series]:
     makers: dict[Kind, Callable[[int], _Numbers | _Names]] = {
         "float64": partial(_Numbers, dtype=np.float64),
         "str": partial(_Numbers, dtype=np.int64),
         "category": partial(_Names, dtype=codes),
     }
-    columns = {name: makers[kind](rows) for name, kind in kinds.items()}
+    columns = {name: makers[kind](len(table)) for name, kind in kinds.items()}
 
-    def gather(part: Part) -> None:
-        start, batches = part
-        for batch in batches():
+    def gather(start: int) -> None:
+        for batch in table.slice(start, share).to_batches(BATCH):
             for name, column in columns.items():
                 column.add(batch.column(name), start)
             start += batch.num_rows
 
-    # Decoding and numpy both leave the interpreter to others, so that two parts take half the time.
-    with ThreadPoolExecutor(max(1, min(len(parts), os.cpu_count() or 1))) as pool:
-        list(pool.map(gather, parts))
+    # numpy leaves the interpreter to others, so that two threads take half the time.
+    threads = os.cpu_count() or 1
+    share = max(BATCH, -(-len(table) // threads))
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(gather, range(0, len(table), share)))
     return {name: column.column() for name, column in columns.items()}

@@ -28,7 +28,7 @@ def load_large(path: Path, delimiter: str, columns: tuple[str, ...], kinds: Mapp
         return None
     if not _is_plain(path):
         return None
-    types = {"category": pa.dictionary(pa.int32(), pa.string()), "float64": pa.float64(), "str": pa.string()}
+    types = {"category": pa.string(), "float64": pa.float64(), "str": pa.string()}
     try:
         table = csv.read_csv(
             path,
@@ -42,7 +42,7 @@ def load_large(path: Path, delimiter: str, columns: tuple[str, ...], kinds: Mapp
             ),
         )
         quick = {name: kind for name, kind in kinds.items() if kind != "str"}
-        parts = gathered(quick, [(0, table.select(list(quick)).to_batches)], table.num_rows)
+        parts = gathered(quick, table.select(list(quick)))
     except (pa.ArrowException, Unsuitable):
         return None
     parts |= {name: _marks(table[name]) for name, kind in kinds.items() if kind == "str"}

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import partial
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.readers.formats.arrow import BATCH, Unsuitable, gathered, is_text, suits
+from pytest_cvaudit.readers.formats.arrow import Unsuitable, gathered, is_text, suits
 from pytest_cvaudit.readers.formats.source import Kind, Source, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 
@@ -43,29 +43,17 @@ def read_parquet(path: Path, shown: str) -> Source:
 def _load(path: Path, kinds: Mapping[str, Kind]) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
-    types = pq.read_schema(path)
-    names = [name for name, kind in kinds.items() if kind == "category" and is_text(types.field(name).type)]
-    with pq.ParquetFile(path, read_dictionary=names) as file:
-        schema = file.schema_arrow
-        quick = {name: kind for name, kind in kinds.items() if suits(kind, schema.field(name).type)}
-        groups = [file.metadata.row_group(at).num_rows for at in range(file.metadata.num_row_groups)]
-    batches = partial(_batches, path, names, list(quick))
-    try:
-        parts = gathered(quick, [(sum(groups[:at]), partial(batches, at)) for at in range(len(groups))], sum(groups))
-    except Unsuitable:
-        parts = {}
+    schema = pq.read_schema(path)
+    names = [name for name, kind in kinds.items() if kind == "category" and is_text(schema.field(name).type)]
+    quick = {name: k for name, k in kinds.items() if name in names or suits(k, schema.field(name).type)}
+    parts: dict[str, pd.Series] = {}
+    if quick:
+        with suppress(Unsuitable):
+            parts = gathered(quick, pq.read_table(path, columns=list(quick), read_dictionary=names))
     rest = [name for name in kinds if name not in parts]
     if rest:
         parts |= _whole(pq.read_table(path, columns=rest))
     return pd.DataFrame({name: parts[name] for name in kinds}, copy=False)
-
-
-def _batches(path: Path, names: list[str], columns: list[str], group: int) -> Iterator[Any]:
-    import pyarrow.parquet as pq
-
-    with pq.ParquetFile(path, read_dictionary=names) as file:
-        alone = file.metadata.num_row_groups == 1
-        yield from file.iter_batches(BATCH, [group], columns, use_threads=alone)
 
 
 def _whole(table: Any) -> dict[str, pd.Series]:
