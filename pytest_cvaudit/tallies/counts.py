@@ -12,7 +12,9 @@ from .arrays import AnyInts, Bytes, Flags, Ints, code_dtype, stable_order
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# Rows per bincount call: large enough to amortise clearing and adding up to 2**16 bins.
+    Codes = NDArray[np.unsignedinteger[Any]]
+
+# Rows per bincount call, a multiple of 2 and of 3: large enough to amortise clearing and adding up to 2**16 bins.
 COUNT_BLOCK = 3 << 19
 # Up to so many (cell, truth, prediction) codes one joint histogram is quicker than three marginal ones.
 JOINT_BINS = 1 << 17
@@ -129,34 +131,49 @@ def _cell_sums(cell: AnyInts, flags: Flags, cells: int) -> Ints:
 def _histogram(codes: tuple[AnyInts, ...], sizes: tuple[int, ...], shift_last: bool = False) -> Ints:
     """Count every combination of the codes, `shift_last` moving the last code up by one so that -1 fits."""
     bins = int(np.prod(sizes))
-    total = np.zeros(bins, np.int64)
-    dtype = code_dtype(bins)
-    for start in range(0, len(codes[0]), COUNT_BLOCK):
-        parts = [part[start : start + COUNT_BLOCK].astype(dtype, copy=False) for part in codes]
-        if shift_last:
-            parts[-1] = parts[-1] + dtype.type(1)
-        joint = parts[0]
-        for part, size in zip(parts[1:], sizes[1:], strict=True):
-            # A last code that alone has all the bins leaves nothing to shift, and its size may not fit the type.
-            joint = joint * dtype.type(size) + part if size < bins else part
-        total += histogram(joint, bins)
+    rows = len(codes[0])
+    digits = _digits(bins, rows)
+    # Written again for every block: fresh memory would cost as much as the arithmetic.
+    buffer = np.empty(min(rows, COUNT_BLOCK), code_dtype(bins))
+    packed, wide = np.empty((2, len(buffer) // digits if digits > 1 else 0), np.uint16)
+    total, tuples = np.zeros(bins, np.int64), np.zeros(bins**digits, np.int64)
+    for start in range(0, rows, COUNT_BLOCK):
+        joint = buffer[: rows - start]
+        _join([part[start : start + COUNT_BLOCK] for part in codes], sizes, shift_last, joint)
+        whole = len(joint) // digits if digits > 1 else 0
+        if whole:
+            _pack(joint[: whole * digits].reshape(digits, whole), bins, packed[:whole], wide[:whole])
+            tuples += np.bincount(packed[:whole], minlength=len(tuples))
+        total += np.bincount(joint[whole * digits :], minlength=bins)
+    each = tuples.reshape((bins,) * digits)
+    for digit in range(digits):
+        total += each.sum(axis=tuple(axis for axis in range(digits) if axis != digit))
     return total
 
 
-def histogram(codes: NDArray[np.unsignedinteger[Any]], bins: int) -> Ints:
-    """Count codes below `bins`, several rows per step of the bincount when there are few bins."""
-    rows = 3 if bins <= 40 else 2 if bins <= 256 else 1
-    size = len(codes) // rows
-    if rows == 1 or size < bins**rows:
-        return np.bincount(codes, minlength=bins)
-    # bincount costs per element, not per byte: `rows` codes are counted as the digits of one number.
-    radix = np.uint16(bins)
-    packed = codes[:size].astype(np.uint16)
-    for row in range(1, rows):
-        packed *= radix
-        packed += codes[row * size : (row + 1) * size]
-    digits = np.bincount(packed, minlength=bins**rows).reshape((bins,) * rows)
-    total = np.bincount(codes[rows * size :], minlength=bins)
-    for row in range(rows):
-        total += digits.sum(axis=tuple(axis for axis in range(rows) if axis != row))
-    return total
+def _digits(bins: int, rows: int) -> int:
+    """Return how many rows to count as the digits of one number: bincount costs per element, not per byte."""
+    digits = 3 if bins <= 40 else 2 if bins <= 256 else 1
+    return digits if rows >= digits * bins**digits else 1
+
+
+def _join(parts: list[AnyInts], sizes: tuple[int, ...], shift_last: bool, joint: Codes) -> None:
+    """Write one code for every combination of codes."""
+    dtype, bins = joint.dtype, int(np.prod(sizes))
+    np.copyto(joint, parts[0], casting="unsafe")
+    for part, size in zip(parts[1:], sizes[1:], strict=True):
+        # Where this code alone has all the bins there is nothing to shift, and its size may not fit the type.
+        joint *= dtype.type(size if size < bins else 1)
+        joint += part.view(dtype) if part.dtype.itemsize == dtype.itemsize else part.astype(dtype)
+    if shift_last:
+        joint += dtype.type(1)
+
+
+def _pack(rows: Codes, bins: int, packed: Codes, wide: Codes) -> None:
+    """Write numbers to the base of `bins`, the rows being their digits."""
+    packed[:] = rows[0]
+    for row in rows[1:]:
+        packed *= np.uint16(bins)
+        # Adding bytes to wider numbers directly is several times slower than widening them first.
+        wide[:] = row
+        packed += wide

@@ -11,6 +11,8 @@ from .keys import as_scores
 from .threads import spread
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from .arrays import AnyArray, AnyInts, Bytes, Floats, Ints
 
 SAMPLE = 1 << 13
@@ -34,7 +36,7 @@ def count_levels(
         return None
     steps = _lattice(seen)
     if steps is not None:
-        found = _count_lattice(cell, scores, positive, cells, steps, threads)
+        found = _count_lattice(cell, scores, positive, cells, steps, _extent(seen, steps), threads)
         if found is not None:
             return found
     return _count_hashed(cell, scores, positive, cells, seen)
@@ -49,11 +51,18 @@ def _lattice(seen: Floats) -> float | None:
     return None
 
 
+def _extent(seen: Floats, steps: float) -> tuple[int, int]:
+    """Return the steps within which to expect all scores: those from 0 to 1 where the scores seen are in there."""
+    low, high = (round(float(end) * steps) for end in (seen[0], seen[-1]))
+    unit = round(steps)
+    return (0, unit) if low >= 0 and high <= unit < MAX_LEVELS else (low, high)
+
+
 def _count_lattice(
-    cell: AnyInts, scores: AnyArray, positive: Bytes, cells: int, steps: float, threads: int
+    cell: AnyInts, scores: AnyArray, positive: Bytes, cells: int, steps: float, extent: tuple[int, int], threads: int
 ) -> tuple[Floats, Ints] | None:
-    """Count scores that are whole steps, or return None at the first that is not."""
-    low, high = (round(float(end) * steps) for end in (scores.min(), scores.max()))
+    """Count scores that are whole steps within the extent, or return None at the first that is not."""
+    low, high = extent
     levels = high - low + 1
     if levels > MAX_LEVELS or cells * levels * 2 > MAX_BINS:
         return None
@@ -77,23 +86,27 @@ def _count_part(
         block = np.asarray(scores[part], np.float64)
         near = block * steps
         np.rint(near, out=near)
-        level = near.astype(np.int32)
+        with np.errstate(invalid="ignore"):
+            level = near.astype(np.int32)
+        # Back from the integers, so that a score too large for them differs as well.
+        np.copyto(near, level)
         near /= steps
-        if not np.array_equal(near, block):
-            return None
         level -= np.int32(low)
+        if not np.array_equal(near, block) or level.view(np.uint32).max() >= levels:
+            return None
         total += _joint(cell[part], level, positive[part], shape)
     return total
 
 
-def _joint(cell: AnyInts, level: AnyInts, positive: Bytes, shape: tuple[int, int]) -> Ints:
+def _joint(cell: AnyInts, level: NDArray[np.int32], positive: Bytes, shape: tuple[int, int]) -> Ints:
     """Count (cell, level, truth) in one block."""
     cells, levels = shape
     code = cell.astype(np.int32)
     code *= np.int32(levels)
     code += level
-    code <<= np.int32(1)
-    code |= positive
+    code += code
+    # Adding bytes to wider numbers directly is several times slower than widening them first.
+    code += positive.astype(np.int32)
     return np.bincount(code, minlength=cells * levels * 2)
 
 

@@ -121,6 +121,22 @@ def test_many_rows_take_the_quick_paths(kind):
     check(merged, Curve.from_scores(case[1], case[2]).measures())
 
 
+@pytest.mark.parametrize("odd", [[3.0], [-1.0, 0.5], [2.0**33], [2.0**32 + 1], [1e300], [0.123456789]], ids=str)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_scores_beyond_those_that_were_sampled_are_counted_too(odd, threads):
+    rng = np.random.default_rng(3)
+    rows = 40_000
+    scores = rng.integers(0, 101, rows) / 100
+    # Row 0 and every fourth row after it are looked at before counting, these are not.
+    scores[1 : 1 + len(odd)] = odd
+    cell, truth = rng.integers(0, 3, rows).astype(np.int16), (rng.random(rows) < 0.4).view(np.uint8)
+    each, merged = rank(cell, scores, truth, 3, threads=threads)
+    check(merged, Curve.from_scores(scores, truth).measures())
+    for index, found in enumerate(each):
+        own = cell == index
+        check(found, Curve.from_scores(scores[own], truth[own]).measures())
+
+
 def test_levels_that_are_all_larger_than_a_block():
     rng = np.random.default_rng(6)
     scores = np.repeat([0.25, 0.75], 600_000)

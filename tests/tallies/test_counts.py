@@ -78,11 +78,18 @@ def test_counts_are_those_of_scikit_learn(case):
         assert np.array_equal(found.tp[index], matrices[:, 1, 1])
 
 
-@pytest.mark.parametrize(("cells", "labels"), [(10, 2), (4, 3), (8, 4), (1, 256), (256, 1), (2, 128), (300, 2)])
-def test_many_rows_are_counted_whatever_the_number_of_codes(cells, labels):
+@pytest.mark.parametrize("block", [module.COUNT_BLOCK, 6_000], ids=["one block", "many blocks"])
+@pytest.mark.parametrize("kind", [np.int8, np.int16])
+@pytest.mark.parametrize(
+    ("cells", "labels"), [(10, 2), (4, 3), (3, 2), (8, 4), (1, 256), (256, 1), (2, 128), (64, 2), (300, 2)]
+)
+def test_many_rows_are_counted_whatever_the_number_of_codes(cells, labels, kind, block, monkeypatch):
+    monkeypatch.setattr(module, "COUNT_BLOCK", block)
     rng = np.random.default_rng(cells)
-    rows = 70_001
-    cell, truth, predicted = (rng.integers(0, size, rows).astype(np.int16) for size in (cells, labels, labels))
+    rows = 200_003
+    cell, truth, predicted = (
+        rng.integers(0, size, rows).astype(kind if size <= 128 else np.int16) for size in (cells, labels, labels)
+    )
     found = count_labels(cell, truth, predicted, cells, labels)
     joint = np.zeros((cells, labels, labels), np.int64)
     np.add.at(joint, (cell, truth, predicted), 1)
