@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from pytest_cvaudit.readers.roles import Roles
     from pytest_cvaudit.readers.table import Marks, Table
 
+#: Rows to look up in one go: more would not stay in the cache.
+_BLOCK = 1 << 16
+_INFINITY = np.float64(np.inf).view(np.uint64)
+
 
 def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, threshold: float | None) -> Predictions:
     """Read the rows of a part."""
@@ -44,7 +48,7 @@ def read_predictions(table: Table, roles: Roles, columns: PredictionColumns, thr
         truth, *guesses = (_codes(table, name, labels) for name in names)
         scores = _scores(table, columns, labels, positive)
         if guesses and columns.score is not None and positive is not None and scores:
-            _refuse_confidence(table, columns.score, scores[positive], guesses[0] == labels.index(positive))
+            _refuse_confidence(table, columns.score, scores[positive], guesses[0], labels.index(positive))
         predicted = guesses[0] if guesses else _by_threshold(table, scores, labels, positive, threshold)
         found = Predictions(cells, cell, labels, truth, predicted, scores=scores)
     if columns.predicted is None and not scores:
@@ -87,11 +91,15 @@ def _ids(table: Table, roles: Roles, columns: PredictionColumns, cell: Codes) ->
 def _all_distinct(ids: Marks) -> bool:
     if ids.dtype.kind not in "iu" or not ids.size:
         return pd.Index(ids).is_unique
-    low, high = int(ids.min()), int(ids.max())
-    if high - low >= 4 * ids.size:
+    # Seen without a sign, negative numbers are large: one pass tells that all are small and not below 0.
+    top = int(ids.view(ids.dtype.str.replace("i", "u")).max())
+    low, top = (0, top) if top < 4 * ids.size else (int(ids.min()), int(ids.max()))
+    if top - low >= 4 * ids.size:
         return pd.Index(ids).is_unique
-    seen = np.zeros(high - low + 1, dtype=bool)
-    seen[ids - ids.dtype.type(low)] = True
+    seen = np.zeros(top - low + 1, dtype=bool)
+    for start in range(0, ids.size, _BLOCK):
+        part = ids[start : start + _BLOCK]
+        seen[part - ids.dtype.type(low) if low else part] = True
     return int(np.count_nonzero(seen)) == ids.size
 
 
@@ -125,10 +133,8 @@ def _scores(
 
 def _finite(table: Table, name: str) -> Floats:
     values = table.numbers(name)
-    with np.errstate(all="ignore"):
-        # The sum is finite only if every number is, and is quicker than a flag for each.
-        finite = np.isfinite(values.sum())
-    if not finite and not np.isfinite(values).all():
+    # The bits of infinity are above those of all numbers without a sign, and one maximum is quicker than many flags.
+    if values.size and values.view(np.uint64).max() >= _INFINITY and not np.isfinite(values).all():
         row = int((~np.isfinite(values)).argmax())
         what = "blank or not a number" if np.isnan(values[row]) else "infinite"
         raise table.error(f"the score in column '{name}' is {what}; every row needs one", row)
@@ -147,15 +153,14 @@ def _by_threshold(
     return codes
 
 
-def _refuse_confidence(table: Table, name: str, scores: Floats, positive: np.ndarray) -> None:
+def _refuse_confidence(table: Table, name: str, scores: Floats, predicted: Codes, positive: int) -> None:
     """Refuse a column that is the probability of whatever was predicted: it ranks nothing."""
     # One early score below settles it, as it mostly does.
     if (
         scores[:1000].min() >= 0.5
         and scores.min() >= 0.5
         and scores.max() <= 1
-        and positive.any()
-        and not positive.all()
+        and len({code == positive for code in np.unique(predicted).tolist()}) > 1
     ):
         raise table.error(
             f"column '{name}' is never below 0.5, so it seems to be the probability of the predicted label, not of the"

@@ -70,9 +70,10 @@ def recoded(column: pd.Categorical, texts: Iterable[str]) -> pd.Categorical:
 
 def compact(column: pd.Categorical) -> pd.Categorical:
     """Drop the texts that do not occur; by counting, as pandas would sort."""
-    # Mostly all occur early, and then the rest need not be counted.
-    for codes in (column.codes[:_EARLY], column.codes):
-        used = np.bincount(codes, minlength=len(column.categories)) > 0
+    # Mostly all occur early or here and there, and then the rest need not be counted.
+    used = np.zeros(len(column.categories), dtype=bool)
+    for codes in (column.codes[:_EARLY], column.codes[:: max(1, len(column) // _EARLY)], column.codes):
+        used |= np.bincount(codes, minlength=len(used)) > 0
         if used.all():
             return column
     return pd.Categorical.from_codes((np.cumsum(used) - 1)[column.codes], categories=column.categories[used])
@@ -139,7 +140,7 @@ def _repeated(names: Sequence[str], lengths: Sequence[int]) -> pd.Categorical:
 
 def _joined(parts: list[pd.Series], kind: Kind) -> Column:
     if kind == "str":
-        return np.concatenate([_strings(part) for part in parts])
+        return _strings(parts[0]) if len(parts) == 1 else np.concatenate([_strings(part) for part in parts])
     if kind == "float64" and all(pd.api.types.is_numeric_dtype(part) and part.dtype != bool for part in parts):
         numbers = [part.to_numpy(dtype=np.float64, na_value=np.nan) for part in parts]
         return numbers[0] if len(numbers) == 1 else np.concatenate(numbers)

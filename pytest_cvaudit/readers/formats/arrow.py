@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,14 @@ import numpy as np
 import pandas as pd
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from pytest_cvaudit.readers.formats.source import Kind
+
+    #: Tables, each with the row that it begins at; one may have some of the columns only.
+    Share = Iterable[tuple[int, Any]]
 #: Rows per batch: the columns of one stay in the cache while they are looked at.
 BATCH = 1 << 16
 _MOST_NAMES = 1 << 12
@@ -36,10 +38,14 @@ class _Numbers:
     def __init__(self, rows: int, dtype: type[np.number[Any]]) -> None:
         self._values = np.empty(rows, dtype)
 
-    def add(self, batch: Any, start: int) -> None:
-        if batch.null_count:
+    def add(self, chunk: Any, start: int) -> None:
+        if chunk.null_count:
             raise Unsuitable
-        self._values[start : start + len(batch)] = batch.to_numpy(zero_copy_only=False)
+        values = chunk.to_numpy(zero_copy_only=False)
+        if len(values) == len(self._values) and values.dtype == self._values.dtype:
+            self._values = values
+        else:
+            self._values[start : start + len(values)] = values
 
     def column(self) -> pd.Series:
         return pd.Series(self._values, copy=False)
@@ -48,53 +54,71 @@ class _Numbers:
 class _Names:
     """A column of few distinct values, each kept as a code for the text it is written with."""
 
-    def __init__(self, rows: int, dtype: type[np.signedinteger[Any]]) -> None:
+    def __init__(self, rows: int, dtype: type[np.signedinteger[Any]], expected: Sequence[str]) -> None:
         self._codes = np.empty(rows, dtype)
         self._names: dict[str, int] = {}
         self._lock = Lock()
+        self._learn(expected)
 
-    def add(self, batch: Any, start: int) -> None:
-        if batch.null_count:
+    def add(self, chunk: Any, start: int) -> None:
+        if chunk.null_count:
             raise Unsuitable
-        if not len(batch):
-            return
-        letters = _letters(batch)
+        letters = _letters(chunk)
         if letters is not None:
-            places, low, high = letters, int(letters.min()), int(letters.max())
-            texts = [chr(code) for code in range(low, high + 1)]
-        elif hasattr(batch, "dictionary") or is_text(batch.type):
-            batch = batch if hasattr(batch, "dictionary") else batch.dictionary_encode()
-            if len(batch.dictionary) > _MOST_NAMES:
+            self._add_numbers(letters, start, chr)
+        elif hasattr(chunk, "dictionary") or is_text(chunk.type):
+            chunk = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
+            if len(chunk.dictionary) > _MOST_NAMES:
                 raise Unsuitable
-            texts, places, low = batch.dictionary.to_pylist(), batch.indices.to_numpy(), 0
+            texts, places = chunk.dictionary.to_pylist(), chunk.indices.to_numpy()
+            if not self._knows(texts):
+                self._learn(texts[at] for at in np.flatnonzero(np.bincount(places, minlength=len(texts))).tolist())
+            self._write(texts, places, 0, start)
         else:
-            places = batch.to_numpy()
+            values = chunk.to_numpy()
             # The distance of two bytes may not fit into one.
-            places = places.astype(np.int32) if places.dtype.itemsize < 4 else places
-            low, high = _range(places)
-            if high - low >= _MOST_NAMES:
-                raise Unsuitable
-            texts = [str(value) for value in range(low, high + 1)]
-        self._add(texts, places, low, slice(start, start + len(batch)))
+            self._add_numbers(values.astype(np.int32) if values.dtype.itemsize < 4 else values, start, str)
 
-    def _add(self, texts: list[str], places: NDArray[Any], low: int, rows: slice) -> None:
-        """Write the codes of a batch, whose places tell which of the texts each row has, the first being ``low``."""
-        if any(text not in self._names for text in texts):
-            # Only while a name may be new: to look for those that do not occur costs more than all else.
-            used = np.flatnonzero(np.bincount(places - low, minlength=len(texts)))
-            with self._lock:
-                for at in used.tolist():
-                    self._names.setdefault(texts[at], len(self._names))
-            if len(self._names) > _MOST_NAMES or None in self._names:
-                raise Unsuitable
-            if len(self._names) > np.iinfo(self._codes.dtype).max:
-                raise _ManyNames
-        codes = np.array([self._names.get(text, 0) for text in texts], dtype=self._codes.dtype)
-        if np.array_equal(codes, np.arange(len(texts)) + int(codes[0])):
-            shift = low - int(codes[0])
+    def _add_numbers(self, values: NDArray[Any], start: int, name: Callable[[int], str]) -> None:
+        """Write the codes of whole numbers, each standing for the text that `name` gives it."""
+        for begin in range(0, len(values), BATCH):
+            batch = values[begin : begin + BATCH]
+            # Seen without a sign, negative numbers are large: mostly one pass tells that all are small and known.
+            low, high = 0, int(batch.view(batch.dtype.str.replace("i", "u")).max())
+            if high >= _MOST_NAMES or not self._knows(texts := [name(value) for value in range(high + 1)]):
+                low, high = int(batch.min()), int(batch.max())
+                if high - low >= _MOST_NAMES:
+                    raise Unsuitable
+                texts = [name(value) for value in range(low, high + 1)]
+                # Lowest and highest do occur. Only while one in between may be new is it worth to count all.
+                ends = texts[0], texts[-1]
+                inner = self._knows(texts[1:-1])
+                self._learn(ends if inner else (texts[at] for at in np.flatnonzero(np.bincount(batch - low)).tolist()))
+            self._write(texts, batch, low, start + begin)
+
+    def _knows(self, texts: Iterable[str]) -> bool:
+        return all(text in self._names for text in texts)
+
+    def _learn(self, texts: Iterable[str]) -> None:
+        """Give every new name the next code."""
+        with self._lock:
+            for text in texts:
+                self._names.setdefault(text, len(self._names))
+        if len(self._names) > _MOST_NAMES or None in self._names:
+            raise Unsuitable
+        if len(self._names) > np.iinfo(self._codes.dtype).max:
+            raise _ManyNames
+
+    def _write(self, texts: list[str], places: NDArray[Any], low: int, start: int) -> None:
+        """Write the code of every row, whose place, counted from `low`, tells which of the texts it has."""
+        codes = [self._names.get(text, 0) for text in texts]
+        rows = slice(start, start + len(places))
+        if codes == list(range(codes[0], codes[0] + len(codes))):
+            shift = low - codes[0]
             self._codes[rows] = places - shift if shift else places
         else:
-            np.take(codes, places - low if low else places, out=self._codes[rows], mode="clip")
+            table = np.array(codes, dtype=self._codes.dtype)
+            np.take(table, places - low if low else places, out=self._codes[rows], mode="clip")
 
     def column(self) -> pd.Series:
         names = pd.Index(list(self._names), dtype="str")
@@ -117,12 +141,6 @@ def _letters(batch: Any) -> NDArray[np.uint8] | None:
     return np.frombuffer(data, np.uint8, len(batch), int(at[0]))
 
 
-def _range(values: NDArray[Any]) -> tuple[int, int]:
-    """Return bounds of signed whole numbers; seen as unsigned, small ones without a sign need one pass only."""
-    most = int(values.view(values.dtype.str.replace("i", "u")).max())
-    return (0, most) if most < _MOST_NAMES else (int(values.min()), int(values.max()))
-
-
 def suits(kind: Kind, arrow_type: Any) -> bool:
     """Tell whether a column of this type, for this use, can be gathered."""
     import pyarrow as pa
@@ -143,31 +161,52 @@ def is_text(arrow_type: Any) -> bool:
     return bool(pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type))
 
 
-def gathered(kinds: Mapping[str, Kind], table: Any) -> dict[str, pd.Series]:
-    """Gather the columns of a table; raises `Unsuitable` where one turns out not to be what it seemed."""
-    try:
-        return _gathered(kinds, table, np.int8)
-    except _ManyNames:
-        return _gathered(kinds, table, np.int16)
+def gathered(
+    kinds: Mapping[str, Kind],
+    rows: int,
+    shares: Callable[[int], Sequence[Share]],
+    expected: Mapping[str, Sequence[str]] | None = None,
+) -> dict[str, pd.Series]:
+    """Gather columns from tables, which `shares` hands out for so many threads.
 
-
-def _gathered(kinds: Mapping[str, Kind], table: Any, codes: type[np.signedinteger[Any]]) -> dict[str, pd.Series]:
-    makers: dict[Kind, Callable[[int], _Numbers | _Names]] = {
-        "float64": partial(_Numbers, dtype=np.float64),
-        "str": partial(_Numbers, dtype=np.int64),
-        "category": partial(_Names, dtype=codes),
-    }
-    columns = {name: makers[kind](len(table)) for name, kind in kinds.items()}
-
-    def gather(start: int) -> None:
-        for batch in table.slice(start, share).to_batches(BATCH):
-            for name, column in columns.items():
-                column.add(batch.column(name), start)
-            start += batch.num_rows
-
-    # numpy leaves the interpreter to others, so that two threads take half the time.
+    Names that are expected get the first codes, whichever thread meets them first. Raises `Unsuitable` where a column
+    turns out not to be what it seemed.
+    """
+    # pyarrow and numpy leave the interpreter to others, so that two threads take half the time.
     threads = os.cpu_count() or 1
-    share = max(BATCH, -(-len(table) // threads))
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(gather, range(0, len(table), share)))
+    try:
+        return _gathered(kinds, rows, shares(threads), np.int8, expected or {})
+    except _ManyNames:
+        return _gathered(kinds, rows, shares(threads), np.int16, expected or {})
+
+
+def shares_of(table: Any, threads: int) -> list[Share]:
+    """Share out a table that is already there."""
+    size = max(BATCH, -(-len(table) // threads))
+    return [[(start, table.slice(start, size))] for start in range(0, len(table), size)]
+
+
+def _gathered(
+    kinds: Mapping[str, Kind],
+    rows: int,
+    shares: Sequence[Share],
+    codes: type[np.signedinteger[Any]],
+    expected: Mapping[str, Sequence[str]],
+) -> dict[str, pd.Series]:
+    numbers: dict[Kind, type[np.number[Any]]] = {"float64": np.float64, "str": np.int64}
+    columns = {
+        name: _Names(rows, codes, expected.get(name, ())) if kind == "category" else _Numbers(rows, numbers[kind])
+        for name, kind in kinds.items()
+    }
+
+    def gather(share: Share) -> None:
+        for start, table in share:
+            for name, values in zip(table.column_names, table.itercolumns(), strict=True):
+                at = start
+                for chunk in filter(len, values.iterchunks()):
+                    columns[name].add(chunk, at)
+                    at += len(chunk)
+
+    with ThreadPoolExecutor(max(len(shares), 1)) as pool:
+        list(pool.map(gather, shares))
     return {name: column.column() for name, column in columns.items()}

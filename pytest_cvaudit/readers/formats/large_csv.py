@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import mmap
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pytest_cvaudit.readers.formats.arrow import Unsuitable, gathered
+from pytest_cvaudit.readers.formats.arrow import Unsuitable, gathered, shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ def load_large(path: Path, delimiter: str, columns: tuple[str, ...], kinds: Mapp
             ),
         )
         quick = {name: kind for name, kind in kinds.items() if kind != "str"}
-        parts = gathered(quick, table.select(list(quick)))
+        parts = gathered(quick, len(table), partial(shares_of, table.select(list(quick))))
     except (pa.ArrowException, Unsuitable):
         return None
     parts |= {name: _marks(table[name]) for name, kind in kinds.items() if kind == "str"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -13,8 +14,15 @@ from pytest_cvaudit.readers.formats.arrow import Unsuitable, gathered, is_text, 
 from pytest_cvaudit.readers.formats.source import Kind, Source, reading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+    from pytest_cvaudit.readers.formats.arrow import Share
+
+#: Rows to read at least in one go.
+_PART = 1 << 19
+#: Row groups to look at in the footer.
+_MOST_GROUPS = 100
 
 
 def read_parquet(path: Path, shown: str) -> Source:
@@ -43,17 +51,67 @@ def read_parquet(path: Path, shown: str) -> Source:
 def _load(path: Path, kinds: Mapping[str, Kind]) -> pd.DataFrame:
     import pyarrow.parquet as pq
 
-    schema = pq.read_schema(path)
+    footer = pq.read_metadata(path)
+    schema = footer.schema.to_arrow_schema()
     names = [name for name, kind in kinds.items() if kind == "category" and is_text(schema.field(name).type)]
     quick = {name: k for name, k in kinds.items() if name in names or suits(k, schema.field(name).type)}
     parts: dict[str, pd.Series] = {}
     if quick:
         with suppress(Unsuitable):
-            parts = gathered(quick, pq.read_table(path, columns=list(quick), read_dictionary=names))
+            shares = partial(_shares, path, footer, quick, names)
+            whole = [name for name, kind in quick.items() if kind == "category" and name not in names]
+            parts = gathered(quick, footer.num_rows, shares, _expected(footer, whole))
     rest = [name for name in kinds if name not in parts]
     if rest:
         parts |= _whole(pq.read_table(path, columns=rest))
     return pd.DataFrame({name: parts[name] for name in kinds}, copy=False)
+
+
+def _expected(footer: Any, columns: list[str]) -> dict[str, list[str]]:
+    """Return the whole numbers of columns that have, by the footer, all from the lowest to the highest, in order.
+
+    Without it, where rows are sorted by fold, the threads would number the folds as they meet them.
+    """
+    places = {footer.schema.column(at).path: at for at in range(footer.num_columns)}
+    found = {}
+    for name in columns:
+        ends: set[int] = set()
+        for group in range(min(footer.num_row_groups, _MOST_GROUPS)):
+            statistics = footer.row_group(group).column(places[name]).statistics
+            if statistics is not None and statistics.has_min_max:
+                ends |= {statistics.min, statistics.max}
+        if all(isinstance(end, int) for end in ends) and len(ends) == max(ends, default=0) - min(ends, default=1) + 1:
+            found[name] = [str(value) for value in sorted(ends)]
+    return found
+
+
+def _shares(path: Path, footer: Any, kinds: Mapping[str, Kind], names: list[str], threads: int) -> list[Share]:
+    """Share out columns: numbers whole, to copy none, names part by part, to look at each in the cache."""
+    parts: list[tuple[int, list[int]]] = []
+    row, size = 0, _PART
+    for group in range(footer.num_row_groups):
+        if size >= _PART:
+            parts.append((row, []))
+            size = 0
+        parts[-1][1].append(group)
+        row += footer.row_group(group).num_rows
+        size += footer.row_group(group).num_rows
+    whole = [(0, list(range(footer.num_row_groups)))]
+    numbers = [(start, groups, name) for name, k in kinds.items() if k != "category" for start, groups in whole]
+    tasks = [*numbers, *((*part, name) for part in parts for name, kind in kinds.items() if kind == "category")]
+    # One iterator for all: whoever is ready takes the next.
+    left = iter(tasks)
+    return [_tables(path, footer, names, left) for _ in range(min(threads, len(tasks)))]
+
+
+def _tables(
+    path: Path, footer: Any, names: list[str], tasks: Iterator[tuple[int, list[int], str]]
+) -> Iterator[tuple[int, Any]]:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path, metadata=footer, read_dictionary=names) as file:
+        for start, groups, name in tasks:
+            yield start, file.read_row_groups(groups, columns=[name], use_threads=False)
 
 
 def _whole(table: Any) -> dict[str, pd.Series]:
