@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model import Protocol
 from pytest_cvaudit.readers import LogSpec, read_log
-from pytest_cvaudit.readers.formats import arrow, delimited, large_csv
+from pytest_cvaudit.readers.formats import arrow, delimited, large_csv, parquet
 
 pytest.importorskip("pyarrow")
 
@@ -93,3 +93,70 @@ def test_many_names_and_gaps_in_parquet_take_the_general_way(tmp_path):
     frame["fold"] = frame["fold"].where(frame["fold"] != 10)
     frame.to_parquet(tmp_path / "gap.parquet")
     assert "gap.parquet:6: the fold is blank" in read(tmp_path / "gap.parquet")
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ["1", "07"],
+        ["-0", "1"],
+        ["+5", "6"],
+        ["0xF", "15"],
+        ["0xFFFFFFFFFFFFFFF", "1"],
+        ["10", "-999"],
+        ["9223372036854775807", "-9223372036854775808"],
+        ["1", "x"],
+    ],
+    ids=str,
+)
+def test_ids_stay_as_they_are_written(tmp_path, monkeypatch, ids):
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    path = tmp_path / "log.csv"
+    path.write_text("fold,y_true,y_pred,id\n" + "".join(f"{at % 2},{at % 2},1,{name}\n" for at, name in enumerate(ids)))
+    assert [str(name) for name in read(path).ids] == ids
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=100)
+@given(
+    seed=st.integers(0, 2**32),
+    labels=st.sampled_from([(0, 1), (-1, 1), (3, 9), ("no", "yes"), (0, 200, 4000), tuple(range(150))]),
+    folds=st.sampled_from([(0, 5), (1, 4), (7, 300)]),
+    is_sorted=st.booleans(),
+    group=st.sampled_from([2, 7, 1000]),
+    part=st.sampled_from([1, 10]),
+)
+def test_parquet_reads_the_same_whatever_its_row_groups(
+    tmp_path, monkeypatch, seed, labels, folds, is_sorted, group, part
+):
+    monkeypatch.setattr(arrow, "BATCH", 5)
+    monkeypatch.setattr(parquet, "_PART", part)
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(1, 60))
+    fold = rng.integers(*folds, rows)
+    names = np.array(labels)
+    frame = pd.DataFrame({
+        "fold": np.sort(fold) if is_sorted else fold, "y_true": names[rng.integers(0, len(names), rows)],
+        "id": rng.permutation(rows) - 5,
+    })  # fmt: skip
+    frame["y_pred"] = frame["y_true"].where(rng.random(rows) < 0.5, frame["y_true"].to_numpy()[::-1])
+    frame.to_parquet(tmp_path / "log.parquet", row_group_size=group, index=False)
+    found = read(tmp_path / "log.parquet")
+    assert [found.cells[code].fold for code in found.cell] == frame["fold"].astype(str).tolist()
+    assert [found.labels[code] for code in found.truth] == frame["y_true"].astype(str).tolist()
+    assert [found.labels[code] for code in found.predicted] == frame["y_pred"].astype(str).tolist()
+    assert set(found.labels) == {*frame["y_true"].astype(str), *frame["y_pred"].astype(str)}
+    assert found.ids.tolist() == frame["id"].tolist()
+
+
+@pytest.mark.parametrize("names", [["no", "yes"], [f"c{at}" for at in range(40)], ["a", "bb", "ccccccccc"], ["é", "ö"]],
+                         ids=["few", "many", "long", "two bytes"])  # fmt: skip
+def test_text_labels_of_a_large_csv_are_those_written(tmp_path, monkeypatch, names):
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    rng = np.random.default_rng(5)
+    truth, guess = (np.array(names)[rng.integers(0, len(names), 3_000)] for _ in range(2))
+    frame = pd.DataFrame({"fold": np.arange(3_000) % 10, "y_true": truth, "y_pred": guess, "filling": "x" * 400})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    found = read(tmp_path / "log.csv")
+    assert set(found.labels) == set(names)
+    assert [found.labels[code] for code in found.truth] == truth.tolist()
+    assert [found.labels[code] for code in found.predicted] == guess.tolist()

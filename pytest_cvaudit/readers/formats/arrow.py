@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 #: Rows per batch: the columns of one stay in the cache while they are looked at.
 BATCH = 1 << 16
 _MOST_NAMES = 1 << 12
+#: Short texts to compare with one by one: more are found quicker by their hash.
+_MOST_WORDS = 16
+#: The bits that a text of so many bytes fills in a word.
+_OWN = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
 
 
 class Unsuitable(Exception):
@@ -57,16 +61,16 @@ class _Names:
     def __init__(self, rows: int, dtype: type[np.signedinteger[Any]], expected: Sequence[str]) -> None:
         self._codes = np.empty(rows, dtype)
         self._names: dict[str, int] = {}
+        self._words: dict[int, str] = {}
         self._lock = Lock()
         self._learn(expected)
 
     def add(self, chunk: Any, start: int) -> None:
         if chunk.null_count:
             raise Unsuitable
-        letters = _letters(chunk)
-        if letters is not None:
-            self._add_numbers(letters, start, chr)
-        elif hasattr(chunk, "dictionary") or is_text(chunk.type):
+        if (raw := _bytes(chunk)) is not None and self._add_short(*raw, start):
+            return
+        if hasattr(chunk, "dictionary") or is_text(chunk.type):
             chunk = chunk if hasattr(chunk, "dictionary") else chunk.dictionary_encode()
             if len(chunk.dictionary) > _MOST_NAMES:
                 raise Unsuitable
@@ -95,6 +99,32 @@ class _Names:
                 inner = self._knows(texts[1:-1])
                 self._learn(ends if inner else (texts[at] for at in np.flatnonzero(np.bincount(batch - low)).tolist()))
             self._write(texts, batch, low, start + begin)
+
+    def _add_short(self, at: NDArray[np.int32], data: NDArray[np.uint8], start: int) -> bool:
+        """Write the codes of short texts; False where they are too long, or too many."""
+        if (letters := _letters(at, data)) is not None:
+            self._add_numbers(letters, start, chr)
+            return True
+        return (words := _words(at, data)) is not None and self._add_words(words, start)
+
+    def _add_words(self, words: NDArray[np.uint64], start: int) -> bool:
+        """Write the codes of texts by comparing with each that occurs; False where these are too many."""
+        codes = self._codes[start : start + len(words)]
+        codes[:] = 0
+        found = 0
+        for word, text in [*self._words.items()]:
+            hit = words == word
+            found += int(np.count_nonzero(hit))
+            codes += hit.view(np.int8) * codes.dtype.type(self._names[text])
+        if found == len(words):
+            return True
+        new = np.setdiff1d(words, np.fromiter(self._words, np.uint64)).tolist()
+        if len(self._words) + len(new) > _MOST_WORDS:
+            return False
+        texts = {word: word.to_bytes(8, "little").rstrip(b"\0").decode() for word in new}
+        self._learn(texts.values())
+        self._words |= texts
+        return self._add_words(words, start)
 
     def _knows(self, texts: Iterable[str]) -> bool:
         return all(text in self._names for text in texts)
@@ -128,17 +158,34 @@ class _Names:
         return pd.Series(pd.Categorical.from_codes(self._codes, dtype=dtype, validate=False), copy=False)
 
 
-def _letters(batch: Any) -> NDArray[np.uint8] | None:
-    """Return texts that are one letter or digit each, as most labels and folds are, just as they lie in memory."""
+def _bytes(chunk: Any) -> tuple[NDArray[np.int32], NDArray[np.uint8]] | None:
+    """Return texts as they lie in memory: where each begins and the last ends, and all their bytes."""
     import pyarrow as pa
 
-    if not pa.types.is_string(batch.type):
+    if not pa.types.is_string(chunk.type):
         return None
-    _, ends, data = batch.buffers()
-    at = np.frombuffer(ends, np.int32)[batch.offset : batch.offset + len(batch) + 1]
-    if int(at[-1]) - int(at[0]) != len(batch) or not (np.diff(at) == 1).all():
+    _, places, data = chunk.buffers()
+    at = np.frombuffer(places, np.int32)[chunk.offset : chunk.offset + len(chunk) + 1]
+    return at, np.frombuffer(data or b"", np.uint8)[: at[-1]]
+
+
+def _letters(at: NDArray[np.int32], data: NDArray[np.uint8]) -> NDArray[np.uint8] | None:
+    """Return texts that are one letter or digit each, as most labels and folds are, just as they lie in memory."""
+    if int(at[-1]) - int(at[0]) != len(at) - 1 or not (np.diff(at) == 1).all():
         return None
-    return np.frombuffer(data, np.uint8, len(batch), int(at[0]))
+    return data[at[0] :]
+
+
+def _words(at: NDArray[np.int32], data: NDArray[np.uint8]) -> NDArray[np.uint64] | None:
+    """Return texts of at most eight bytes as numbers, their bytes being the digits."""
+    lengths = np.diff(at)
+    if lengths.max() > 8 or not data.all():
+        return None
+    # Eight bytes from every place on, whether or not they belong to the text that begins there.
+    every = np.ndarray(len(data) + 1, "<u8", np.append(data, np.zeros(8, np.uint8)), strides=(1,))
+    words: NDArray[np.uint64] = every.take(at[:-1])
+    words &= _OWN.take(lengths)
+    return words
 
 
 def suits(kind: Kind, arrow_type: Any) -> bool:

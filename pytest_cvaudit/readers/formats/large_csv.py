@@ -6,18 +6,23 @@ import mmap
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
-from pytest_cvaudit.readers.formats.arrow import Unsuitable, gathered, shares_of
+from pytest_cvaudit.readers.formats.arrow import BATCH, Unsuitable, gathered, shares_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from pytest_cvaudit.readers.formats.source import Kind
 
 #: How people write that there is no number.
 NOT_A_NUMBER = ("", "nan", "NaN", "NAN", "NA", "N/A", "n/a", "null", "NULL", "None")
+#: From here on 0x… may be as short as the number it means.
+_HEXADECIMAL = 10**12
 
 
 def load_large(path: Path, delimiter: str, columns: tuple[str, ...], kinds: Mapping[str, Kind]) -> pd.DataFrame | None:
@@ -27,13 +32,14 @@ def load_large(path: Path, delimiter: str, columns: tuple[str, ...], kinds: Mapp
         from pyarrow import csv
     except ImportError:
         return None
-    if not _is_plain(path):
+    text = _mapped(path)
+    if not _is_plain(text):
         return None
     types = {"category": pa.string(), "float64": pa.float64(), "str": pa.string()}
     try:
         table = csv.read_csv(
-            path,
-            csv.ReadOptions(column_names=list(columns), skip_rows=1, block_size=1 << 21),
+            pa.BufferReader(pa.py_buffer(text)),
+            csv.ReadOptions(column_names=list(columns), skip_rows=1, block_size=1 << 20),
             csv.ParseOptions(delimiter=delimiter, quote_char=False),
             csv.ConvertOptions(
                 include_columns=list(kinds),
@@ -59,11 +65,34 @@ def _marks(texts: Any) -> pd.Series:
         numbers = compute.cast(texts, pa.int64())
     except pa.ArrowInvalid:
         return pd.Series(texts.to_pandas())
-    same = compute.all(compute.equal(compute.cast(numbers, pa.string()), texts)).as_py()
-    return pd.Series((numbers if same else texts).to_pandas())
+    values = numbers.to_numpy()
+    if len(values) and max(-int(values.min()), int(values.max())) < _HEXADECIMAL:
+        # No text is shorter than its number as usually written, so that equal sums mean equal lengths everywhere.
+        usual = compute.sum(compute.binary_length(texts)).as_py() == _letters(values)
+    else:
+        usual = compute.all(compute.equal(compute.cast(numbers, pa.string()), texts)).as_py()
+    return pd.Series(values if usual else texts.to_pandas(), copy=False)
 
 
-def _is_plain(path: Path) -> bool:
+def _letters(numbers: NDArray[np.int64]) -> int:
+    """Count the letters of whole numbers as they are usually written."""
+    total = 0
+    for start in range(0, len(numbers), BATCH):
+        batch = numbers[start : start + BATCH]
+        total += len(batch) + int(np.count_nonzero(batch < 0))
+        size = np.abs(batch)
+        total += sum(int(np.count_nonzero(size >= 10**power)) for power in range(1, len(str(size.max()))))
+    return total
+
+
+def _mapped(path: Path) -> mmap.mmap:
+    """Map a file into memory, all of it at once where the system can: page by page takes longer than to look at it."""
+    with path.open("rb") as file:
+        if hasattr(mmap, "MAP_POPULATE"):
+            return mmap.mmap(file.fileno(), 0, flags=mmap.MAP_PRIVATE | mmap.MAP_POPULATE, prot=mmap.PROT_READ)
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _is_plain(text: mmap.mmap) -> bool:
     """Tell whether the header is the first line and no field is quoted."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        return text.find(b'"') < 0 and not text[: text.find(b"\n") + 1].isspace()
+    return text.find(b'"') < 0 and not text[: text.find(b"\n") + 1].isspace()
