@@ -85,6 +85,7 @@ def main() -> None:
             frame.to_parquet(parquet)
             frame.to_csv(csv, index=False)
             del frame
+            os.sync()  # or the files would be written to disk while they are read
             plain_parquet = partial(pq.read_table, parquet, columns=needed)
             plain_csv = partial(pd.read_csv, csv, engine="pyarrow", usecols=needed)
             compare(f"Parquet, {kind}", parquet, plain_parquet, options.rounds)
