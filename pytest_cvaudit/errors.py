@@ -34,6 +34,12 @@ class InputError(Exception):
         """Return the error with a place, keeping the one it already has."""
         return replace(self, path=self.path or path, line=self.line if self.path else (self.line or line))
 
+    def named_in(self, path: str, line: int | None) -> InputError:
+        """Return an error about a whole file with the line that names the file, which may be what is wrong."""
+        if self.line is not None or line is None or self.path == path:
+            return self
+        return replace(self, message=f"{self.message} (the log of {path}:{line})")
+
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Say which known word was probably meant, or nothing."""

@@ -20,7 +20,7 @@ from pytest_cvaudit.settings import Settings, load_settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pytest_cvaudit.manifest import Suppression
+    from pytest_cvaudit.manifest import Manifest, Suppression
 
 _SOURCE = (".py", ".ipynb")
 
@@ -65,13 +65,17 @@ class Options:
 def audit_manifest(path: Path, options: Options) -> Audit:
     """Audit one manifest, with its own suppressions."""
     manifest = load_manifest(path)
-    try:
-        settings = options.settings(manifest.standard, path.parent)
-    except InputError as error:
-        raise error.at(shown(path)) from None
+    settings = _settings_of(manifest, path, options)
     for one in manifest.suppressions:
         _known(one)
     return audit(experiments(manifest), settings, manifest.suppressions, _today(), manifest.comparisons)
+
+
+def _settings_of(manifest: Manifest, path: Path, options: Options) -> Settings:
+    try:
+        return options.settings(manifest.standard, path.parent)
+    except InputError as error:
+        raise error.at(shown(path), manifest.standard_line) from None
 
 
 def _today() -> date:
@@ -146,8 +150,7 @@ def settings_in_force(paths: Iterable[Path | str], options: Options) -> list[Set
     if errors:
         raise errors[0]
     named = [path for path in found if isinstance(path, Path) and is_manifest(path)]
-    manifests = [(load_manifest(path).standard, path.parent) for path in named]
-    settings = [options.settings(*manifest) for manifest in manifests] or [options.settings()]
+    settings = [_settings_of(load_manifest(path), path, options) for path in named] or [options.settings()]
     return list({one.standard: one for one in settings}.values())
 
 

@@ -73,7 +73,8 @@ def _read(spec: ExperimentSpec) -> list[Experiment]:
     try:
         logs = read_log(LogSpec(**vars(source)), spec.protocol)
     except InputError as error:
-        found = error.at(source.location.path, source.location.line)
+        place = source.location.path, source.location.line
+        found = error.at(*place).named_in(*place)
         return [Experiment(spec.name, spec.protocol, claims, location=spec.location, problem=found)]
     if list(logs) == [()]:
         return [_experiment(spec, spec.name, claims, log) for log in logs.values()]

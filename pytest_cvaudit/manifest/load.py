@@ -48,6 +48,7 @@ class _Loader:
         return Manifest(
             path=self.path,
             standard=_text(root, "standard"),
+            standard_line=root.lines.get("standard"),
             experiments=tuple(specs.values()),
             comparisons=tuple(self.comparison(_entries(node), specs) for node in _list(root, "comparisons")),
             suppressions=tuple(self.suppression(_entries(node)) for node in _list(root, "suppress")),

@@ -83,3 +83,4 @@ class Manifest:
     experiments: tuple[ExperimentSpec, ...]
     comparisons: tuple[Comparison, ...] = ()
     suppressions: tuple[Suppression, ...] = ()
+    standard_line: int | None = None

@@ -64,7 +64,8 @@ def _count_lattice(
     """Count scores that are whole steps within the extent, or return None at the first that is not."""
     low, high = extent
     levels = high - low + 1
-    if levels > MAX_LEVELS or cells * levels * 2 > MAX_BINS:
+    fit = max(abs(low), abs(high)) <= np.iinfo(np.int32).max
+    if not fit or levels > MAX_LEVELS or cells * levels * 2 > MAX_BINS:
         return None
     work = partial(_count_part, cell, scores, positive, (cells, levels), steps, low)
     size = -(-len(scores) // threads)

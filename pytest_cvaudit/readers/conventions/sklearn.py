@@ -46,9 +46,10 @@ def with_candidates(source: Source, score: str | None) -> Source:
     if "params" not in source.columns or not any(is_split(name) for name in source.columns):
         return source
     params = strings(source, "params").tolist()
-    if len(params) == 1 or len(set(params)) != len(params) or source.found.by:
+    if len(set(params)) != len(params) or source.found.by:
         return source
-    claims: dict[tuple[str, ...], list[Claim]] = {(one,): [] for one in params}
+    by = ("params",) if len(params) > 1 else ()
+    claims: dict[tuple[str, ...], list[Claim]] = {(one,)[: len(by)]: [] for one in params}
     for name in source.columns:
         match = _MEAN.fullmatch(name)
         metric = metric_of((score or "") if match[1] == "score" else match[1]) if match else None
@@ -58,6 +59,6 @@ def with_candidates(source: Source, score: str | None) -> Source:
         spreads = strings(source, spread) if spread in source.columns else [None] * len(params)
         for one, mean, deviation in zip(params, strings(source, name), spreads, strict=True):
             if (claim := claim_of(metric, mean, deviation, f"column '{name}'")) is not None:
-                claims[one,].append(claim)
-    found = replace(source.found, by=("params",), claims={part: tuple(of) for part, of in claims.items() if of})
+                claims[(one,)[: len(by)]].append(claim)
+    found = replace(source.found, by=by, claims={part: tuple(of) for part, of in claims.items() if of})
     return replace(source, found=found)

@@ -115,7 +115,7 @@ class _Names:
         for word, text in [*self._words.items()]:
             hit = words == word
             found += int(np.count_nonzero(hit))
-            codes += hit.view(np.int8) * codes.dtype.type(self._names[text])
+            codes += hit.view(np.int8) * codes.dtype.type(self._code(text))
         if found == len(words):
             return True
         new = np.setdiff1d(words, np.fromiter(self._words, np.uint64)).tolist()
@@ -136,12 +136,17 @@ class _Names:
                 self._names.setdefault(text, len(self._names))
         if len(self._names) > _MOST_NAMES or None in self._names:
             raise Unsuitable
-        if len(self._names) > np.iinfo(self._codes.dtype).max:
+
+    def _code(self, text: str) -> int:
+        """Return the code of a name, or 0 for one that does not occur; names are learnt by all threads."""
+        code = self._names.get(text, 0)
+        if code > np.iinfo(self._codes.dtype).max:
             raise _ManyNames
+        return code
 
     def _write(self, texts: list[str], places: NDArray[Any], low: int, start: int) -> None:
         """Write the code of every row, whose place, counted from `low`, tells which of the texts it has."""
-        codes = [self._names.get(text, 0) for text in texts]
+        codes = [self._code(text) for text in texts]
         rows = slice(start, start + len(places))
         if codes == list(range(codes[0], codes[0] + len(codes))):
             shift = low - codes[0]
