@@ -160,3 +160,30 @@ def test_text_labels_of_a_large_csv_are_those_written(tmp_path, monkeypatch, nam
     assert set(found.labels) == set(names)
     assert [found.labels[code] for code in found.truth] == truth.tolist()
     assert [found.labels[code] for code in found.predicted] == guess.tolist()
+
+
+def test_more_names_than_a_byte_numbers_are_read_by_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 200, 40_000)
+    frame = pd.DataFrame({"fold": np.arange(40_000) % 10, "y_true": truth, "y_pred": truth[::-1], "filling": "x" * 100})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    for _ in range(5):
+        found = read(tmp_path / "log.csv")
+        assert [found.labels[code] for code in found.truth] == [str(label) for label in truth]
+
+
+def test_one_digit_folds_after_many_others(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "_LARGE", 0)
+    fold = np.repeat(np.arange(300)[::-1], [20] * 299 + [60_000])
+    frame = pd.DataFrame({"fold": fold, "y_true": 1, "y_pred": 0, "filling": "x" * 40})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    found = read(tmp_path / "log.csv")
+    assert [found.cells[code].fold for code in found.cell] == [str(number) for number in fold]
+
+
+def test_long_ids_with_a_gap_are_not_rounded(tmp_path):
+    ids = [None, *(10**18 + at for at in range(1, 9))]
+    frame = pd.DataFrame({"fold": [0, 1, 2] * 3, "y_true": 1, "y_pred": 0, "id": pd.array(ids, dtype="Int64")})
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert read(tmp_path / "log.parquet").ids.tolist() == ["", *(str(number) for number in ids[1:])]

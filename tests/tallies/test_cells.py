@@ -137,6 +137,16 @@ def test_scores_beyond_those_that_were_sampled_are_counted_too(odd, threads):
         check(found, Curve.from_scores(scores[own], truth[own]).measures())
 
 
+@pytest.mark.parametrize("base", [5e9, -3e9, 1e300, 2.0**40])
+def test_few_scores_far_from_zero(base):
+    rng = np.random.default_rng(4)
+    rows = 20_000
+    scores = base + rng.integers(0, 7, rows)
+    cell, truth = rng.integers(0, 3, rows).astype(np.int16), (rng.random(rows) < 0.4).view(np.uint8)
+    _, merged = rank(cell, scores, truth, 3)
+    assert merged.auc == pytest.approx(roc_auc_score(truth, scores), abs=1e-12)
+
+
 def test_levels_that_are_all_larger_than_a_block():
     rng = np.random.default_rng(6)
     scores = np.repeat([0.25, 0.75], 600_000)

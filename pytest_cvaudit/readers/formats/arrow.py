@@ -150,7 +150,9 @@ class _Names:
         rows = slice(start, start + len(places))
         if codes == list(range(codes[0], codes[0] + len(codes))):
             shift = low - codes[0]
-            self._codes[rows] = places - shift if shift else places
+            # A byte cannot hold what is shifted up.
+            wide = places.astype(np.int32) if shift and places.dtype.itemsize < 4 else places
+            self._codes[rows] = wide - shift if shift else wide
         else:
             table = np.array(codes, dtype=self._codes.dtype)
             np.take(table, places - low if low else places, out=self._codes[rows], mode="clip")

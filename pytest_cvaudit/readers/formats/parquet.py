@@ -117,7 +117,11 @@ def _tables(
 def _whole(table: Any) -> dict[str, pd.Series]:
     import pyarrow as pa
 
-    frame: pd.DataFrame = table.to_pandas(ignore_metadata=True, split_blocks=True)
+    frame: pd.DataFrame = table.to_pandas(
+        ignore_metadata=True,
+        split_blocks=True,
+        integer_object_nulls=True,  # floats would round long ids
+    )
     for name, kind in zip(table.column_names, table.schema.types, strict=True):
         if pa.types.is_nested(kind):
             frame[name] = ["" if cell is None else json.dumps(cell, default=str) for cell in table[name].to_pylist()]
