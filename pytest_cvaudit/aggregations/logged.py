@@ -68,6 +68,21 @@ def logged_table(metric: Metric, experiment: Experiment) -> MetricTable:
     return MetricTable(metric, recommended, mark_aliases(values, families), per_fold, cells)
 
 
+def with_printed(table: MetricTable, experiment: Experiment) -> MetricTable:
+    """Let a mean of folds also be that of the values which the log prints beside, where these have the same digits."""
+    printed = logged_table(table.metric, experiment).values
+    values = {name: _also(value, printed.get(name)) for name, value in table.values.items()}
+    return replace(table, values=values)
+
+
+def _also(value: Value, printed: Value | None) -> Value:
+    if printed is None or printed.value is None or value.value is None or printed.unknown:
+        return value
+    if not printed.low <= value.value <= printed.high:
+        return value
+    return replace(value, low=min(value.low, printed.value), high=max(value.high, printed.value))
+
+
 def _between(value: Value, per_fold: PerFold) -> Value:
     """A ratio of totals lies between the least and the greatest ratio of the parts, whatever their sizes."""
     known = ~np.isnan(per_fold.value)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.aggregations.labels import LabelSets, label_average_table
-from pytest_cvaudit.aggregations.logged import logged_table
+from pytest_cvaudit.aggregations.logged import logged_table, with_printed
 from pytest_cvaudit.aggregations.point import TABLE_MEASURES, label_table, table_table
 from pytest_cvaudit.aggregations.ranking import over_labels_table, ranking_table
 from pytest_cvaudit.model.metrics import COUNTS, LABELS, RANKING, find_metric, metric
@@ -71,11 +71,12 @@ class Aggregates:
             raise NotComputable(f"{wanted.name} is not computed by this version")
         logged = self.experiment.scores is not None and wanted.name in self.experiment.scores.values and label is None
         try:
-            return self._from_tallies(wanted, label)
+            table = self._from_tallies(wanted, label)
         except NotComputable:
             if not logged:
                 raise
             return logged_table(replace(wanted), self.experiment)
+        return with_printed(table, self.experiment) if logged else table
 
     def _from_tallies(self, wanted: Metric, label: str | None) -> MetricTable:
         tallies = self.tallies

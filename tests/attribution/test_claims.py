@@ -19,6 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_cvaudit.attribution import UNCHECKABLE, UNEXPLAINED, UNIQUE, attribute
+from pytest_cvaudit.engine import audit
+from pytest_cvaudit.manifest import experiment_from_log
 from pytest_cvaudit.model import Cell, Claim, Experiment, FoldCounts, Predictions, Printed, Protocol, metric
 
 from .printing import STYLES
@@ -149,3 +151,37 @@ FORMAN_SCHOLZ_CLAIMS = [
 def test_forman_scholz_claims_are_unique(table, printed, way):
     found = attribute(Claim.parse(f"f1 = {printed}"), aggregates(counts_experiment(FORMAN_SCHOLZ[table])))
     assert (found.verdict, found.matches) == (UNIQUE, (way,))
+
+
+BESIDE = (
+    "fold,tn,fp,fn,tp,f1\n1,39,4,1,70,{}\n2,41,2,1,70,0.979\n3,40,2,0,72,0.9863\n4,42,0,0,72,1.0\n5,41,1,1,70,0.9859\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("first", "claim", "matched"),
+    [
+        # The mean of the counts' own F1 is 0.983351, that of the printed ones 0.98334.
+        ("0.9655", "0.9833", True),
+        ("0.9655", "0.9834", True),
+        ("0.9655", "0.9832", False),
+        # A value that the counts do not print is no way to make the claim.
+        ("0.9600", "0.9822", False),
+    ],
+)
+def test_a_mean_of_printed_folds_beside_their_counts(tmp_path, first, claim, matched):
+    (tmp_path / "log.csv").write_text(BESIDE.format(first))
+    (one,) = experiment_from_log(tmp_path / "log.csv", claims=[f"f1 = {claim}"])
+    (found,) = audit([one]).audited[0].attributions
+    assert ("avg" in found.matches) == matched
+    assert found.table.values["avg"].value == pytest.approx(0.983351, abs=1e-6)
+
+
+def test_the_only_candidate_of_a_search_claims_its_mean(tmp_path):
+    (tmp_path / "search.csv").write_text(
+        "mean_fit_time,params,split0_test_f1,split1_test_f1,split2_test_f1,mean_test_f1,std_test_f1\n"
+        "0.1,{'C': 1},0.5,0.6,0.7,0.9,0.0816\n"
+    )
+    (one,) = experiment_from_log(tmp_path / "search.csv")
+    (found,) = audit([one]).audited[0].attributions
+    assert (one.name, found.claim.printed.value, found.verdict) == ("search", 0.9, UNEXPLAINED)
