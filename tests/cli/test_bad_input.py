@@ -60,7 +60,7 @@ BAD_MANIFESTS = {
     "no number": (manifest("0.69", "good"), "cvaudit.yaml:7: 'good' is not a printed number"),
     "invalid YAML": (manifest("folds: 4", "folds: [4"), "cvaudit.yaml:6: not valid YAML: "),
     "an empty manifest": ("", "cvaudit.yaml: the file is empty"),
-    "an unknown standard": ("standard: forman\n" + MANIFEST, "cvaudit.yaml: unknown standard 'forman'; did you mean"),
+    "an unknown standard": ("standard: forman\n" + MANIFEST, "cvaudit.yaml:1: unknown standard 'forman'; did you mean"),
     "a twin": (manifest("table-2", "table-1"), "cvaudit.yaml:8: duplicate experiment 'table-1' (first in line 2)"),
 }
 

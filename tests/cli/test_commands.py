@@ -254,3 +254,11 @@ def test_an_unreadable_log_of_a_manifest_is_a_finding_and_exit_2(project, cli):
     assert ("table-1", "CV201") in found
     text = cli("check", ".", *RULES).out
     assert len([line for line in text.splitlines() if line.endswith("the log could not be read")]) == 1
+
+
+def test_a_log_that_is_not_as_the_manifest_says_is_traced_to_the_line_that_names_it(project, cli):
+    manifest = project / "cvaudit.yaml"
+    manifest.write_text(manifest.read_text().replace("log: two.csv", "log: two.csv\n    columns: {tp: hits}"))
+    complaint = cli("check", ".", *RULES).complaint
+    assert complaint.startswith("cvaudit: two.csv: columns: {tp: hits} names column 'hits', which is not there")
+    assert complaint.endswith("(the log of cvaudit.yaml:9)")
