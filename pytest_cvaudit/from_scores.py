@@ -62,6 +62,8 @@ def attribute_by_folds(evidence: FoldEvidence, plain: Sequence[Attribution]) -> 
 
     log = evidence.log
     chosen = [at for at, one in enumerate(plain) if ways_of(one.claim.metric) and one.claim.label is None]
+    if log.contradiction:
+        return tuple(_unsized(one, log.reason) if at in chosen else one for at, one in enumerate(plain))
     if log.design is None or log.repeated or not chosen:
         return tuple(plain)
     if evidence.broken:
@@ -88,6 +90,11 @@ def _doubted(plain: Attribution, broken: Sequence[str]) -> Attribution:
         return plain
     reason = f"no table of counts prints the values of {broken[0]}; correct them, or say if they average over labels"
     return replace(plain, reason=reason)
+
+
+def _unsized(plain: Attribution, contradiction: str | None) -> Attribution:
+    """Sizes that contradict the declared ones speak for or against no claim: one of the two must be corrected."""
+    return replace(plain, reason=contradiction) if plain.verdict == UNCHECKABLE else plain
 
 
 def _refuted(plain: Attribution, against: tuple[Claim, ...], possible: tuple[str, ...]) -> Attribution:

@@ -84,7 +84,7 @@ def solve_log(
     experiment = _experiment(path, protocol, reading or {})
     if experiment.evidence > Evidence.SCORES:
         return _by_counts(experiment, claims)
-    return _by_scores(experiment, claims, seconds)
+    return _by_scores(path, experiment, claims, seconds)
 
 
 def _experiment(path: str, protocol: Protocol, reading: Mapping[str, Any]) -> Experiment:
@@ -102,7 +102,7 @@ def _experiment(path: str, protocol: Protocol, reading: Mapping[str, Any]) -> Ex
     return experiment
 
 
-def _by_scores(experiment: Experiment, claims: Sequence[Claim], seconds: float) -> Answer:
+def _by_scores(path: str, experiment: Experiment, claims: Sequence[Claim], seconds: float) -> Answer:
     """Search the tables behind the printed values; where there is only one, compute."""
     from pytest_cvaudit.forensics.folds.solve import fold_contradiction, solve_folds
     from pytest_cvaudit.from_scores import REBUILT, fold_evidence, rebuilt_counts
@@ -114,6 +114,8 @@ def _by_scores(experiment: Experiment, claims: Sequence[Claim], seconds: float) 
         notes = (f"no value at all: {', '.join(blank)}; counts are not told from the other folds",)
         evidence = fold_evidence(replace(experiment, protocol=Protocol()))
         assert evidence is not None
+    if evidence.log.contradiction and evidence.log.reason is not None:
+        raise InputError(evidence.log.reason, path)
     counts = rebuilt_counts(experiment, evidence)
     if counts is not None:
         answer = _by_counts(replace(experiment, counts=counts), claims)

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from pytest_cvaudit.attribution import AMBIGUOUS, UNCHECKABLE, UNEXPLAINED, UNIQUE
+from pytest_cvaudit.cli import main
 from pytest_cvaudit.model import Evidence, Severity, Status
 from pytest_cvaudit.reporters import documents, text
 from pytest_cvaudit.run import Options, audit_manifest
@@ -110,6 +111,67 @@ def test_folds_that_no_table_prints_are_no_accusation(audited):
     assert f1.reason.startswith("no table of counts prints the values of fold 1 at ")
     assert "cvaudit.yaml:8 (precision 0.812, recall 0.795)" in f1.reason
     assert errors(audit) == set()
+
+
+RATES = "fold,precision,recall,n\n1,0.75,0.60,20\n2,0.80,0.80,20\n"
+HITS = "fold,recall,positives\n1,0.60,5\n2,0.80,5\n"
+SIZED = "fold,precision,recall,n,positives\n1,0.75,0.60,20,5\n2,0.80,0.80,20,5\n"
+REPEATED = "repeat," + SIZED.replace("\n1", "\n1,1").replace("\n2", "\n1,2")
+REPEATED += "2,1,0.75,0.60,20,5\n2,2,0.80,0.80,20,5\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "instances", "positives", "said"),
+    [
+        (RATES, 41, 10, "have 40 instances, but 41 are declared"),
+        (RATES, 39, 10, "have 40 instances, but 39 are declared"),
+        (HITS, 40, 11, "have 10 positives, but 11 are declared"),
+        (SIZED, 50, 10, "have 40 instances, but 50 are declared"),
+        (SIZED, 40, 11, "have 10 positives, but 11 are declared"),
+        (REPEATED, 50, 10, "have 40 instances, but 50 are declared"),
+    ],
+)
+def test_sizes_that_contradict_the_declared_ones_accuse_no_claim(
+    audited, tmp_path, capsys, log, instances, positives, said
+):
+    design = {"instances": instances, "positives": positives, "folds": 2, "positive": "ill"}
+    audit = audited(table=log, claims=["specificity = 0.93"], **design)
+    (one,) = audit.audited[0].attributions
+    assert one.verdict == UNCHECKABLE
+    assert said in one.reason
+    assert "CV509" not in {finding.code for finding in audit.findings}
+    path = tmp_path / "folds.csv"
+    path.write_text(log)
+    totals = ["--instances", str(instances), "--positives", str(positives)]
+    assert main(["attribute", "recall=0.70", "--log", str(path), *totals]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == f"cvaudit: {path}: the folds in the log {said}"
+
+
+@pytest.mark.parametrize(("log", "folds"), [(SIZED, 3), (REPEATED, 2)], ids=["a fold is missing", "repeats"])
+def test_sizes_are_compared_within_a_repeat_that_has_all_folds(audited, log, folds):
+    instances = 60 if folds == 3 else 40
+    audit = audited(table=log, claims=["f1 = 0.73"], instances=instances, folds=folds, positive="ill")
+    assert audit.audited[0].rebuilt
+
+
+@pytest.mark.parametrize(
+    ("log", "totals"),
+    [(HITS, ["--instances", "40", "--positives", "10"]), (HITS, ["--instances", "40"])],
+)
+def test_an_exact_division_leaves_one_size(tmp_path, capsys, log, totals):
+    path = tmp_path / "folds.csv"
+    path.write_text(log)
+    assert main(["attribute", "recall=0.70", "--log", str(path), *totals]) == 0
+    assert capsys.readouterr().out.startswith("unique: ")
+
+
+def test_logged_sizes_leave_the_rest_to_the_other_fold(tmp_path, capsys):
+    path = tmp_path / "folds.csv"
+    path.write_text("fold,recall,n\n1,0.60,30\n2,0.80,\n")
+    totals = ["--instances", "40", "--positives", "10"]
+    assert main(["attribute", "recall=0.70", "--log", str(path), *totals]) == 0
+    assert "impossible" not in capsys.readouterr().out
 
 
 def test_pads_counts_are_rebuilt_and_nothing_is_wrong(audited, real_logs):
