@@ -9,24 +9,37 @@ from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model import Printed, find_metric
 from pytest_cvaudit.model.metrics import normalise
 from pytest_cvaudit.readers.reasons import is_empty
+from pytest_cvaudit.readers.table import with_points
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
     from pytest_cvaudit.model import Metric
     from pytest_cvaudit.readers.roles import Roles
     from pytest_cvaudit.readers.table import Table
 
 _PREFIX = re.compile(r"^(?:test|eval|val|validation)_")
 _SUMMARY = re.compile(r"^(?:mean|std|sd|avg|rank|train)_")
+# Other brackets say the unit, an interval or the data; an average is part of the metric's name.
+_BRACKETED = re.compile(
+    r"_?(?:score_)?\(_?(?P<average>macro|micro|weighted|lfb)(?:_?(?:avg|average|averaged))?_?\)(?=_|$)"
+)
+_NUMBER = re.compile(r"[+-]?\d[\d.,]*(?:[eE][+-]?\d+)?")
 _SPLIT = re.compile(r"^split(\d+)_test_(.+)$")
 
 
 def metric_of(name: str) -> Metric | None:
     """Return the metric that a column or a log entry is named after, or nothing."""
-    text = normalise(name)
+    text = spelled(name)
     bare = _PREFIX.sub("", text)
     if _SUMMARY.match(text) or _SUMMARY.match(bare):
         return None
     return find_metric(bare) or find_metric(bare.removesuffix("_score"))
+
+
+def spelled(name: str) -> str:
+    """Bring a metric's name into its one spelling, also where the average stands in brackets, as in ``F1 (macro)``."""
+    return _BRACKETED.sub(r"_\g<average>", normalise(name))
 
 
 def key(metric: Metric) -> str:
@@ -62,9 +75,20 @@ def parsed(text: str) -> Printed | None:
         return None
 
 
+def pointed(texts: Sequence[str]) -> Sequence[str]:
+    """Write the decimal commas of a column as points, also those of spreads, where they can be nothing else."""
+    numbers = [number for text in texts for number in _NUMBER.findall(text)]
+    return texts if with_points(numbers) == numbers else [text.replace(",", ".") for text in texts]
+
+
 def is_split(name: str) -> bool:
     """Tell whether a column holds one split's values, as ``split0_test_f1`` does."""
     return _SPLIT.match(name) is not None
+
+
+def is_validated(names: Collection[str]) -> bool:
+    """Tell whether columns are those that scikit-learn's ``cross_validate`` returns."""
+    return {"fit_time", "score_time"}.issubset(names) and any(name.startswith("test_") for name in names)
 
 
 def has_splits(table: Table) -> bool:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.model import find_metric, metric
 from pytest_cvaudit.readers.formats.json_claims import claim_of, mean_or_spread
-from pytest_cvaudit.readers.metric_columns import has_splits, metric_of, parsed
+from pytest_cvaudit.readers.metric_columns import has_splits, metric_of, parsed, pointed
 from pytest_cvaudit.readers.reasons import is_empty
 from pytest_cvaudit.readers.repeated import telling_apart
 from pytest_cvaudit.readers.roles import is_named
 from pytest_cvaudit.readers.spec import Log
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pytest_cvaudit.model import Claim
     from pytest_cvaudit.readers.roles import Roles
     from pytest_cvaudit.readers.spec import LogSpec
@@ -42,8 +44,12 @@ def _metric_columns(table: Table) -> dict[str, bool]:
 
 
 def _has_spread(table: Table, name: str) -> bool:
-    values = [parsed(str(text)) for text in table.text(name).categories if not is_empty(str(text))]
+    values = [parsed(text) for text in _pointed(table, name) if not is_empty(text)]
     return bool(values) and all(value is not None and value.spread is not None for value in values)
+
+
+def _pointed(table: Table, name: str) -> Sequence[str]:
+    return pointed([str(text) for text in table.text(name).categories])
 
 
 def read_summary(table: Table, spec: LogSpec) -> dict[tuple[str, ...], Log]:
@@ -51,6 +57,10 @@ def read_summary(table: Table, spec: LogSpec) -> dict[tuple[str, ...], Log]:
     files, columns = table.paths, _metric_columns(table)
     table = table.selected(spec.select)
     spreads = {kind[1]: name for name in table.columns if (kind := mean_or_spread(name)) and kind[0] == "spread"}
+    points = {
+        name: dict(zip(table.text(name).categories, _pointed(table, name), strict=True))
+        for name in (*columns, *spreads.values())
+    }
     by = spec.by or _by(table, [*columns, *spreads.values()])
     logs = {}
     for key, part in table.split(by).items():
@@ -61,22 +71,25 @@ def read_summary(table: Table, spec: LogSpec) -> dict[tuple[str, ...], Log]:
                 f" by: [NAME], or name the fold column with columns: {{fold: NAME}} ({part.seen()})",
                 1,
             )
-        logs[key] = Log(claims=tuple(_claims(part, columns, spreads)), files=files)
+        texts = {name: texts[part.texts(name)[0]] for name, texts in points.items()}
+        logs[key] = Log(claims=tuple(_claims(part, texts, columns, spreads)), files=files)
     return logs
 
 
-def _claims(part: Table, columns: dict[str, bool], spreads: dict[str, str]) -> list[Claim]:
+def _claims(part: Table, texts: dict[str, str], columns: dict[str, bool], spreads: dict[str, str]) -> list[Claim]:
     found = []
     for name, named in columns.items():
-        text = part.texts(name)[0]
+        text = texts[name]
         if is_empty(text):
             continue
         kind = mean_or_spread(name) if named else None
         about = metric_of(name) if kind is None else find_metric(kind[1]) or metric(kind[1].removesuffix("_score"))
-        spread = part.texts(spreads[kind[1]])[0] if kind is not None and kind[1] in spreads else None
+        spread = texts[spreads[kind[1]]] if kind is not None and kind[1] in spreads else None
         claim = None if about is None else claim_of(about, text, spread, f"column '{name}'", is_mean=named)
         if claim is None:
-            raise part.error(f"'{text}' in column '{name}' is not a value of {about.name if about else name}", 0)
+            raise part.error(
+                f"'{part.texts(name)[0]}' in column '{name}' is not a value of {about.name if about else name}", 0
+            )
         found.append(claim)
     return found
 
@@ -94,4 +107,4 @@ def _by(table: Table, used: list[str]) -> tuple[str, ...]:
 
 
 def _are_numbers(table: Table, name: str) -> bool:
-    return all(parsed(str(text)) is not None for text in table.text(name).categories)
+    return all(parsed(text) is not None for text in _pointed(table, name))

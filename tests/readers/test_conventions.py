@@ -61,11 +61,20 @@ def test_cross_validate(tmp_path, validated, name):
         assert found == pytest.approx(validated[test].tolist(), abs=1e-14)
 
 
-def test_cross_validate_with_one_unnamed_score(read):
-    text = "fit_time,score_time,test_score\n1,1,.5\n1,1,.6\n"
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("log.csv", "fit_time,score_time,test_score\n1,1,0.5\n1,1,0.6\n"),
+        ("log.json", '{"fit_time": [1, 1], "score_time": [1, 1], "test_score": [0.5, 0.6]}'),
+        ("inner.json", '{"model": "svm", "cv": {"fit_time": [1, 1], "score_time": [1, 1], "test_score": [0.5, 0.6]}}'),
+    ],
+)
+def test_cross_validate_with_one_unnamed_score(read, name, text):
     with pytest.raises(InputError, match=r"columns: \{accuracy: test_score\}"):
-        read(text)
-    assert [str(v) for v in read(text, columns={"accuracy": "test_score"}).scores.values["accuracy"]] == [".5", ".6"]
+        read({name: text})
+    log = read({name: text}, columns={"f1": "test_score"})
+    assert [cell.fold for cell in log.scores.cells] == ["0", "1"]
+    assert [str(value) for value in log.scores.values["f1"]] == ["0.5", "0.6"]
 
 
 def test_cross_validate_of_several_models(read):
@@ -100,6 +109,11 @@ def test_each_candidate_of_a_search_is_an_experiment(tmp_path, searched, name):
     (one,) = experiment_from_log(tmp_path / name, select={"rank_test_f1": "1"}, claims=["f1 = 0.9"])
     assert one.name == name.split(".")[0]
     assert one.scores.values["f1"][0].value == pytest.approx(searched["split0_test_f1"][int(best)], abs=1e-14)
+
+
+def test_the_mean_of_a_candidate_with_decimal_commas(read):
+    log = read("params;split0_test_f1;split1_test_f1;mean_test_f1;std_test_f1\n{};0,5;0,6;0,55;0,05\n")
+    assert [str(claim) for claim in log.claims] == ["f1 = 0.55 ± 0.05"]
 
 
 CARET = """pred,obs,no,yes,rowIndex,C,Resample

@@ -44,6 +44,11 @@ def test_of_what_the_values_are_is_asked(parts):
     assert caught.value.remedy == {"columns": {"metric": "f1"}}
 
 
+def test_a_mean_with_decimal_commas(parts):
+    logs = parts("f1.csv", "model;fold_0;fold_1;mean;std\nsvm;0,5;0,6;0,55;0,05\nrf;0,6;0,7;0,65;0,05\n")
+    assert [str(claim) for log in logs.values() for claim in log.claims] == ["f1 = 0.55 ± 0.05", "f1 = 0.65 ± 0.05"]
+
+
 def test_one_model_is_selected(parts):
     (log,) = parts("log.csv", MODELS, columns={"metric": "f1"}, select={"model": "svm"}).values()
     assert texts(log) == ["0.5", "0.60", "0.7"]

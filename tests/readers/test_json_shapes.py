@@ -258,3 +258,39 @@ def test_lines_of_records_under_the_name_of_json(read_json):
     with pytest.raises(InputError) as caught:
         read_json('{"fold": 0, "f1": 0.5}\n{"fold": 1, "f1": 0.6}\n{"fold"\n')
     assert caught.value.line == 3
+
+
+@pytest.mark.parametrize("name", ["accuracy_scores", "test_accuracy_scores", "accuracy_scores_per_fold"])
+def test_scores_beside_their_mean_are_those_of_folds(read_json, name):
+    value = {"model": "svm", name: [0.7, 0.80, 0.75], "features": ["a", "b"], "mean_accuracy": 0.75}
+    for document in (value, {"results": value}):
+        log = read_json(document)
+        assert [cell.fold for cell in log.scores.cells] == ["0", "1", "2"]
+        assert [value.value for value in log.scores.values["accuracy"]] == [0.7, 0.8, 0.75]
+        assert [str(claim) for claim in log.claims] == ["accuracy = 0.75"]
+    logs = read_json({"svm": value, "nb": value}, by=("experiment",))
+    assert [len(log.scores.cells) for log in logs.values()] == [3, 3]
+
+
+def test_scores_of_something_else_are_no_folds(read_json):
+    value = {"accuracy_scores": [0.7, 0.8, 0.75], "mean_accuracy": 0.75}
+    for beside in ({"seeds": [1, 2, 3]}, {"classes": ["a", "b", "c"]}, {"accuracy_scores": [0.75]}):
+        assert read_json(value | beside).scores is None
+    with pytest.raises(InputError, match="no fold column"):
+        read_json({"accuracy_scores": [0.7, 0.8, 0.75], "accuracy": 0.75})
+    with pytest.raises(InputError, match="no records in the file"):
+        read_json({"accuracy_scores": [0.7, 0.8, 0.75]})
+
+
+def test_means_of_the_other_data_are_no_claims(read_json):
+    tested = {"fold": 0, "n_val": 9, "test_f1": 0.5}
+    means = {"mean_test_f1": 0.5, "mean_val_f1": 0.9}
+    assert [str(claim) for claim in read_json({"folds": [tested], **means}).claims] == ["f1 = 0.5"]
+    assert [str(claim) for claim in read_json({"val_f1_per_fold": [0.9, 0.9], **means}).claims] == ["f1 = 0.9"]
+
+
+def test_averages_over_labels_in_brackets(read_json):
+    folds = [{"F1 (macro)": 0.5}, {"F1 (macro)": 0.6}]
+    log = read_json({"folds": folds, "mean": {"F1 (macro)": 0.55}, "std": {"F1 (macro)": 0.05}})
+    assert [str(value) for value in log.scores.values["macro_f1"]] == ["0.5", "0.6"]
+    assert [str(claim) for claim in log.claims] == ["macro_f1 = 0.55 ± 0.05"]

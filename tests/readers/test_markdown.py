@@ -51,6 +51,20 @@ def test_a_table_of_folds_among_others(read):
     assert [str(value) for value in log.scores.values["f1"]] == ["0.50", "0.6"]
 
 
+def test_averages_in_brackets(read):
+    text = "| Fold | F1 (macro) | F1 | F1 (%) | AUC (95% CI) | F1 (train) |\n|---|---|---|---|---|---|\n"
+    log = read({"log.md": text + "| 0 | 0.50 | 0.7 | 70 | 0.8 | 0.9 |\n| 1 | 0.60 | 0.8 | 80 | 0.8 | 0.9 |\n"})
+    assert {name: [str(v) for v in values] for name, values in log.scores.values.items()} == {
+        "macro_f1": ["0.50", "0.60"],
+        "f1": ["0.7", "0.8"],
+    }
+    fold = "# Fold {}\n- **F1 score (weighted)**: 0.84\nF1 (train): 0.9\nTime (s): 3\nTime (s): 4\n"
+    log = read({"log.md": fold.format(1) + fold.format(2)})
+    assert {name: [str(v) for v in values] for name, values in log.scores.values.items()} == {
+        "weighted_f1": ["0.84", "0.84"]
+    }
+
+
 def test_other_texts_in_a_folder_are_no_logs(read):
     files = {"runs/README.md": "# About\n", "runs/log.csv": "fold,f1\n0,.5\n"}
     assert read(files, paths=("runs",)).scores is not None
@@ -62,6 +76,7 @@ def test_other_texts_in_a_folder_are_no_logs(read):
         ("# About\nhello\n", None, "no log: a heading such as '# FOLD 01'"),
         ("# FOLD 1\nf1: 0.5\nF1: 0.6\n", None, "may all be the f1"),
         ("# FOLD 1\nf1: 0.5\nf1: 0.6\n", 3, "fold '1' has 'f1' twice"),
+        ("# FOLD 1\nF1 (macro): 0.5\nF1 (macro): 0.6\n", 3, "fold '1' has 'F1 (macro)' twice"),
         ("| fold | f1 |\n|---|---|\n| 0 | .5 |\n| 1 |\n", 4, "the row has 1 cells for 2 columns"),
         (
             "| fold | f1 |\n|---|---|\n| 0 | .5 |\n\n| fold | f1 |\n|---|---|\n| 0 | .5 |\n",

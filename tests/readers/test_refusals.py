@@ -59,7 +59,10 @@ FILES = {
     ),
     "numbers.json": ("[1, 2, 3]", None, "no records in the file"),
     "words.json": ('{"fold_0": {"f1": 0.5},\n"fold_1": {"f1": "good"}}', 2, "'good' is not a value of f1"),
+    "key_twice.json": ('{"folds": [\n{"fold": 0, "f1": 0.5},\n{"fold": 1, "f1": 0.5,\n"f1": 0.6}]}', 4, "'f1' twice"),
+    "key_twice_and_cut.json": ('{"folds": [\n{"f1": 0.5, "f1": 0.6},\n', 3, "not JSON"),
     # JSON Lines
+    "key_twice.jsonl": ('{"fold": 0, "f1": 0.5}\n{"fold": 1, "f1": 0.5, "f1": 0.6}\n', 2, "an object has 'f1' twice"),
     "cut.jsonl": ('{"fold": 0, "f1": 0.5}\n{"fold": 1, "f1"\n', 2, "not JSON"),
     "arrays.jsonl": ('{"fold": 0, "y_true": [1, 0, 1], "y_pred": [1, 1]}\n', 1, "differ in length"),
     # Parquet

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.model import Cell
+from pytest_cvaudit.model import Cell, Severity
+from pytest_cvaudit.run import Options, audit_log
 
 
 def shown(scores):
@@ -28,6 +29,17 @@ def test_names_of_metrics(read):
         "0,.1,.2,.3,.4,.5,.6,.7,.8,.9\n"
     ).scores
     assert shown(s) == {"f1": [".1"], "auc": [".2"], "accuracy": [".3"], "macro_f1": [".8"], "precision_at_5": [".9"]}
+
+
+def test_averages_over_labels_in_brackets(read):
+    names = "F1 (macro),test_f1_score(weighted),Precision Score (Micro-averaged),AUC (macro),recall (lfb)"
+    others = "F1 (%),AUC (95% CI),Recall (train),train F1 (micro),Accuracy (macro),F1 (macro) (%),F1 (macro) std,F1 (a)"
+    s = read(f"fold,{names},{others}\n0,.1,.2,.3,.4,.5{',.9' * 8}\n").scores
+    assert shown(s) == {
+        "macro_f1": [".1"], "weighted_f1": [".2"], "micro_precision": [".3"], "macro_auc": [".4"], "lfb_recall": [".5"],
+    }  # fmt: skip
+    with pytest.raises(InputError, match=r"'F1 \(macro\)', 'f1_macro' may all be the macro_f1"):
+        read("fold,F1 (macro),f1_macro\n0,.5,.6\n")
 
 
 def test_given_metrics_come_first(read):
@@ -61,6 +73,24 @@ def test_blank_cells_and_failed_folds(read):
         ("1", "auc is nan", "one class", 3),
         ("2", "every metric is blank", "timeout", 4),
     ]
+
+
+@pytest.mark.parametrize(
+    ("claims", "severity"),
+    [
+        ((), Severity.ERROR),
+        (("auc = 0.92",), Severity.ERROR),
+        (("f1 = 0.7625", "auc = 0.92"), Severity.ERROR),
+        (("f1 = 0.7625",), Severity.INFO),
+    ],
+)
+def test_a_fold_that_lacks_one_metric_is_blamed_for_claims_of_that_metric_only(tmp_path, claims, severity):
+    path = tmp_path / "log.csv"
+    path.write_text("fold,f1,auc\n0,0.8,0.9\n1,0.7,0.95\n2,0.75,\n3,0.8,0.91\n")
+    found = audit_log(path, Options(claims=claims)).findings
+    (finding,) = (finding for finding in found if finding.code == "CV103" and finding.fold == "fold 2")
+    assert finding.message.startswith("fold 2 has no auc: auc is blank")
+    assert (finding.severity, finding.location.line) == (severity, 4)
 
 
 def test_a_log_of_failures_only(read):

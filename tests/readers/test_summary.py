@@ -35,6 +35,29 @@ def test_columns_of_means_and_deviations(tmp_path):
     assert claims(tmp_path, text.replace("b,rf", "b,nb"), by=["model"]).keys() == {"table/svm", "table/rf", "table/nb"}
 
 
+def test_decimal_commas(tmp_path):
+    text = "model;f1;auc\nsvm;0,81 ± 0,02;0,9 ± 0,1\nnb;0,78 (0,03);88,5% (+/- 1,5%)\n"
+    assert claims(tmp_path, text) == {
+        "table/svm": ["f1 = 0.81 ± 0.02", "auc = 0.9 ± 0.1"],
+        "table/nb": ["f1 = 0.78 (0.03)", "auc = 88.5% (+/- 1.5%)"],
+    }
+    text = "model;seconds;mean_f1;sd_f1\nsvm;1,5;0,810;0,02\nnb;2,5;0,780;\n"
+    assert claims(tmp_path, text) == {"table/svm": ["f1 = 0.810 ± 0.02"], "table/nb": ["f1 = 0.780"]}
+
+
+def test_commas_that_may_be_others(tmp_path, read):
+    for cells in ("1,234 ± 1,234", "0.71 (0,02)", "0,71 (0,65, 0,77)"):
+        with pytest.raises(InputError, match="no fold column"):
+            read(f"model;f1\nsvm;{cells}\n")
+    with pytest.raises(InputError, match="'1,2,3' in column 'mean_f1' is not a value of f1"):
+        read("model;mean_f1\nsvm;1,2,3\n")
+
+
+def test_an_average_over_labels_in_brackets(tmp_path):
+    text = "model,Mean F1 (macro),F1 (macro) std,Recall (weighted avg) mean\nsvm,0.81,0.02,0.7\n"
+    assert claims(tmp_path, text) == {"table": ["macro_f1 = 0.81 ± 0.02", "weighted_recall = 0.7"]}
+
+
 def test_in_markdown(tmp_path):
     text = "# Results\n\n| Model | F1 | AUC |\n|:--|--:|--:|\n| **SVM** | 0.48 ± 0.02 | 0.71 ± 0.02 |\n"
     assert claims(tmp_path, text, "table.md") == {"table": ["f1 = 0.48 ± 0.02", "auc = 0.71 ± 0.02"]}

@@ -12,7 +12,7 @@ import pandas as pd
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.readers.conventions.derived import strings
 from pytest_cvaudit.readers.formats.json_claims import claim_of
-from pytest_cvaudit.readers.metric_columns import is_split, metric_of, parsed
+from pytest_cvaudit.readers.metric_columns import is_split, metric_of, parsed, pointed
 from pytest_cvaudit.readers.repeated import telling_apart
 from pytest_cvaudit.readers.roles import is_named
 from pytest_cvaudit.readers.table import listing
@@ -109,7 +109,7 @@ def _laid_out(
 ) -> Source:
     """Make a source of the rows; the words beside the folds tell experiments apart, and a mean is claimed."""
     frame = pd.DataFrame(rows, dtype="str")
-    words = [name for name in others if not all(parsed(text) is not None for text in columns[name])]
+    words = [name for name in others if not all(parsed(text) is not None for text in pointed(columns[name]))]
     count = len(rows) // folds
     by: tuple[str, ...] = ()
     if count > 1 and not source.found.by:
@@ -118,11 +118,12 @@ def _laid_out(
         by = telling_apart(codes, key) if pd.Series(key).duplicated().any() else ()
     claims: dict[tuple[str, ...], list[Claim]] = {}
     means, spreads = ([name for name in others if pattern.fullmatch(name)] for pattern in (_MEAN, _SPREAD))
+    points = {name: pointed(columns[name]) for name in (*means, *spreads)}
     for row, said in of.items():
         metric = metric_of(said)
         if metric is not None and len(means) == 1:
-            spread = columns[spreads[0]][row] if len(spreads) == 1 else None
-            claim = claim_of(metric, columns[means[0]][row], spread, f"column '{means[0]}'", is_mean=True)
+            spread = points[spreads[0]][row] if len(spreads) == 1 else None
+            claim = claim_of(metric, points[means[0]][row], spread, f"column '{means[0]}'", is_mean=True)
             claims.setdefault(tuple(columns[name][row] for name in by), []).extend([claim] if claim else [])
     found = replace(
         source.found, by=source.found.by or by, claims={part: tuple(every) for part, every in claims.items() if every}

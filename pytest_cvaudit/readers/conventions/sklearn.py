@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.readers.conventions.derived import strings, with_columns
 from pytest_cvaudit.readers.formats.json_claims import claim_of
-from pytest_cvaudit.readers.metric_columns import is_split, metric_of
+from pytest_cvaudit.readers.metric_columns import is_split, is_validated, metric_of, pointed
 from pytest_cvaudit.readers.roles import is_named
 
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pytest_cvaudit.model import Claim
     from pytest_cvaudit.readers.formats import Source
 
-_TIMES = {"fit_time", "score_time"}
 _RESULT = re.compile(r"(?:test|train)_.+|fit_time|score_time|estimator|indices|unnamed: 0|index|", re.IGNORECASE)
 _MEAN = re.compile(r"mean_test_(.+)")
 
@@ -27,9 +26,7 @@ _MEAN = re.compile(r"mean_test_(.+)")
 def with_row_as_fold(source: Source) -> Source:
     """Number the rows of what ``cross_validate`` returned: without a fold column, each row is the next fold."""
     names = source.columns
-    if not set(names) >= _TIMES or not any(name.startswith("test_") for name in names):
-        return source
-    if any(is_named(name, "fold") for name in names):
+    if not is_validated(names) or any(is_named(name, "fold") for name in names):
         return source
     others = [name for name in names if not _RESULT.fullmatch(name)]
 
@@ -56,9 +53,13 @@ def with_candidates(source: Source, score: str | None) -> Source:
         if match is None or metric is None:
             continue
         spread = name.replace("mean_", "std_", 1)
-        spreads = strings(source, spread) if spread in source.columns else [None] * len(params)
-        for one, mean, deviation in zip(params, strings(source, name), spreads, strict=True):
+        spreads = _numbers(source, spread) if spread in source.columns else [None] * len(params)
+        for one, mean, deviation in zip(params, _numbers(source, name), spreads, strict=True):
             if (claim := claim_of(metric, mean, deviation, f"column '{name}'")) is not None:
                 claims[(one,)[: len(by)]].append(claim)
     found = replace(source.found, by=by, claims={part: tuple(of) for part, of in claims.items() if of})
     return replace(source, found=found)
+
+
+def _numbers(source: Source, name: str) -> Sequence[str]:
+    return pointed(strings(source, name).tolist())

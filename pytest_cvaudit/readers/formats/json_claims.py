@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model import Claim, Printed, find_metric
 from pytest_cvaudit.model.metrics import LABELS, normalise
+from pytest_cvaudit.readers.metric_columns import metric_of, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -23,8 +24,7 @@ _AFTER = re.compile(rf"{_OF_FOLDS}(?P<metric>.+?)(?:_(?:fold|folds|cv))?_(?P<kin
 _KIND = re.compile(rf"{_OF_FOLDS}(?P<kind>{_MEAN}|{_SPREAD})s?(?:_(?:metrics|scores|values|results))?")
 #: Averages, but not over folds.
 _OTHER_MEAN = re.compile(r"avg_precision|.*(?:macro|micro|weighted)_(?:avg|average)")
-_WORDS_OF_TEST = frozenset(["test", "holdout"])
-_WORDS_OF_VALIDATION = frozenset(["val", "valid", "validation"])
+_SIDES = {"test": frozenset(["test", "holdout"]), "validation": frozenset(["val", "valid", "validation"])}
 _SUMMARY = frozenset(["summary", "aggregate", "aggregated", "aggregates", "overall", "statistics", "stats", "averages"])
 
 
@@ -45,7 +45,7 @@ def claims_beside(group: Record, where: str, columns: Collection[str] = ()) -> t
 
 def mean_or_spread(name: str) -> tuple[str, str] | None:
     """Tell of a name such as ``mean_f1``, ``f1_std`` or ``mean_test_f1`` what it is, and of which metric."""
-    text = normalise(name.replace(".", "_"))
+    text = spelled(name.replace(".", "_"))
     if _metric(text) is not None or _OTHER_MEAN.fullmatch(text):
         return None
     for pattern in (_BEFORE, _AFTER):
@@ -70,11 +70,14 @@ def claim_of(metric: Metric, text: str, spread: str | None, where: str, *, is_me
 
 
 def _is_elsewhere(name: str, columns: Collection[str]) -> bool:
-    """Tell whether a name such as ``mean_test_f1`` stands beside folds that have only a ``val_f1``."""
-    if not _WORDS_OF_TEST.intersection(normalise(name).split("_")):
-        return False
-    sides = [normalise(column).split("_") for column in columns]
-    return any(map(_WORDS_OF_VALIDATION.intersection, sides)) and not any(map(_WORDS_OF_TEST.intersection, sides))
+    """Tell whether a name such as ``mean_test_f1`` stands beside folds that have only a ``val_f1``, or the reverse."""
+    said, there = _sides(name), set().union(*(_sides(column) for column in columns if metric_of(column)))
+    return len(said) == 1 and bool(there) and said.isdisjoint(there)
+
+
+def _sides(name: str) -> set[str]:
+    words = set(normalise(name).split("_"))
+    return {side for side, of_side in _SIDES.items() if not words.isdisjoint(of_side)}
 
 
 def _named(group: Record) -> Iterator[tuple[str, str, str, str]]:
@@ -109,7 +112,7 @@ def _kind(word: str) -> str:
 
 
 def _metric(name: str) -> Metric | None:
-    text = normalise(name)
+    text = spelled(name)
     return find_metric(text) or find_metric(text.removesuffix("_score"))
 
 

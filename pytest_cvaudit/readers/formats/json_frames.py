@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from pytest_cvaudit.errors import InputError
-from pytest_cvaudit.readers.metric_columns import is_split, metric_of
+from pytest_cvaudit.readers.formats.json_claims import mean_or_spread
+from pytest_cvaudit.readers.metric_columns import is_split, is_validated, metric_of
 from pytest_cvaudit.readers.roles import is_named
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ _FOLD_LIST = re.compile(
     r"(?:.*[_\- .])?(?i:(?:per|by|outer|inner|cv|k)?[_-]?folds?)(?:[_\- .].*|[A-Z].*)?"
     r"|(?i:splits|cv|cv_?results|cross_?validation)"
 )
+_SCORES = re.compile(r".+_scores", re.IGNORECASE)
 _SPLIT = {"columns", "data"}
 
 
@@ -29,6 +31,12 @@ def is_record_list(value: Any) -> bool:
 def is_named_after_folds(name: str) -> bool:
     """Tell whether a list's or an object's name says that it has an entry per fold."""
     return _FOLD_LIST.fullmatch(name) is not None
+
+
+def only_object(value: Record) -> tuple[str, Record] | None:
+    """Return the one object in an object without lists, and its name: it holds the results."""
+    nested = [(name, item) for name, item in value.items() if isinstance(item, dict)]
+    return nested[0] if len(nested) == 1 and not any(isinstance(item, list) for item in value.values()) else None
 
 
 def frame_rows(value: Record, shown: str) -> list[Record] | None:
@@ -68,9 +76,8 @@ def _lists(value: Record, shown: str) -> list[Record] | None:
     """Read lists of equal length, a value per row; lists that are named after folds have one per fold."""
     # With return_indices scikit-learn adds who was in which split; the results do not need it.
     value = {name: item for name, item in value.items() if name not in ("indices", "estimator")}
-    nested = {name: item for name, item in value.items() if isinstance(item, dict)}
-    if len(nested) == 1 and not any(isinstance(item, list) for item in value.values()):
-        ((name, inner),) = nested.items()
+    if (only := only_object(value)) is not None:
+        name, inner = only
         rows = _lists(inner, shown)
         if rows is not None and is_named_after_folds(name):
             return _numbered(rows)
@@ -82,11 +89,25 @@ def _lists(value: Record, shown: str) -> list[Record] | None:
         return _numbered(_transposed(per_fold, shown))
     # Beside the results of one fold, lists are points of a curve, or names of features, and no columns of a log.
     results = "fit_time" not in lists and any(metric_of(name) for name, item in value.items() if isinstance(item, str))
+    words = {name: item for name, item in value.items() if isinstance(item, str)}
+    averaged = _averaged(lists, words)
     known = any(is_split(name) or metric_of(name) or is_named(name, "fold", "truth", "metric") for name in lists)
+    known |= bool(averaged) or is_validated(lists)
     if results or not known or any(isinstance(item, dict) for item in value.values()):
         return None
-    words = {name: item for name, item in value.items() if isinstance(item, str)}
+    if averaged:
+        return _numbered(_transposed(averaged, shown))
     return [{**words, **row} for row in _transposed(lists, shown)]
+
+
+def _averaged(lists: dict[str, list[Any]], words: Record) -> dict[str, list[Any]]:
+    """Return lists such as ``f1_scores`` whose mean is beside: of folds, unless another list tells of what else."""
+    scores = {name: item for name, item in lists.items() if _SCORES.fullmatch(name)}
+    means = {metric_of(named[1]) for name in words if (named := mean_or_spread(name)) is not None} - {None}
+    found = {_singular(name): item for name, item in scores.items() if metric_of(_singular(name)) in means}
+    # Values of as many seeds, classes or epochs are no folds.
+    others = {len(item) for name, item in lists.items() if name not in scores}
+    return {name: item for name, item in found.items() if len(item) > 1 and len(item) not in others}
 
 
 def _singular(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.readers.formats.json_claims import claims_beside
-from pytest_cvaudit.readers.formats.json_frames import frame_rows, is_named_after_folds, is_record_list
+from pytest_cvaudit.readers.formats.json_frames import frame_rows, is_named_after_folds, is_record_list, only_object
 from pytest_cvaudit.readers.formats.json_text import cell_text
 from pytest_cvaudit.readers.metric_columns import is_split, metric_of
 from pytest_cvaudit.readers.roles import is_named
@@ -72,14 +72,20 @@ def _tables(value: Record, shown: str) -> Rows | None:
     """Read an object that is a table by columns, or that has such tables under the names of experiments."""
     found = frame_rows(value, shown)
     if found is not None:
-        return Rows(found, [()] * len(found), [({}, claims_beside(value, shown))])
+        return Rows(found, [()] * len(found), [({}, _claims(value, found, shown))])
     inner = {name: frame_rows(item, shown) for name, item in value.items() if isinstance(item, dict)}
     rows = Rows()
     for name, records in inner.items():
         if records is not None and len(inner) > 1:
             marked = [{EXPERIMENT: name, **record} for record in records]
-            rows.add(Rows(marked, [(name,)] * len(marked), [({EXPERIMENT: name}, claims_beside(value[name], shown))]))
+            claims = _claims(value[name], records, shown)
+            rows.add(Rows(marked, [(name,)] * len(marked), [({EXPERIMENT: name}, claims)]))
     return rows if rows.records else None
+
+
+def _claims(table: Record, rows: list[Record], shown: str) -> tuple[Claim, ...]:
+    _, inner = only_object(table) or ("", {})
+    return claims_beside({**inner, **table}, shown, rows[0] if rows else ())
 
 
 def _rows(value: Any, path: Path, words: Mapping[str, str], shown: str) -> Rows | None:

@@ -11,7 +11,7 @@ import pandas as pd
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.readers.formats.json_text import cell_text
 from pytest_cvaudit.readers.formats.source import Source, open_text, reading
-from pytest_cvaudit.readers.metric_columns import parsed
+from pytest_cvaudit.readers.metric_columns import metric_of, parsed
 from pytest_cvaudit.readers.roles import is_named
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _HEADING = re.compile(r"(#+)\s*(.*?)[\s#:*]*$")
 _FOLD = re.compile(r"\**(?:outer |cv |test )?(?:fold|split)[\s:#_-]*(\d\w*)(?:\s*(?:of|/)\s*\d+)?\**", re.IGNORECASE)
-_ENTRY = re.compile(r"[#>*+\s-]*([A-Za-z][\w @./-]*?)[\s*`]*[:=][\s*`]*(\S.*?)[\s*`]*$")
+_ENTRY = re.compile(r"[#>*+\s-]*([A-Za-z][\w @./-]*?(?:\([\w -]+\))?)[\s*`]*[:=][\s*`]*(\S.*?)[\s*`]*$")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _CLASS = re.compile(r"(?:predicted|prediction|pred|actual|true|truth|class|label)\s*:?\s*", re.IGNORECASE)
 _MATRIX = "confusion_matrix"
@@ -78,7 +78,7 @@ def _of_sections(lines: Sequence[str], sections: Sequence[tuple[str, int, int]],
         record = {"fold": fold}
         for number, line in enumerate(lines[start + 1 : end], start + 2):
             match = _ENTRY.match(line)
-            if match and not line.lstrip().startswith(("|", "!")) and parsed(match[2]) is not None:
+            if match and _is_entry(line, match[1]) and parsed(match[2]) is not None:
                 if match[1] in record:
                     raise InputError(f"fold '{fold}' has '{match[1]}' twice", shown, number)
                 record[match[1]] = match[2]
@@ -91,6 +91,11 @@ def _of_sections(lines: Sequence[str], sections: Sequence[tuple[str, int, int]],
     columns = tuple(dict.fromkeys(name for record in records for name in record))
     frame = pd.DataFrame({name: pd.Series([r.get(name, "") for r in records], dtype="str") for name in columns})
     return Source(shown, columns, lambda kinds: frame[list(kinds)], lambda row: sections[row][1] + 1, ragged=True)
+
+
+def _is_entry(line: str, name: str) -> bool:
+    # Of names with brackets only metrics are of use; others, such as times, may well be there twice.
+    return not line.lstrip().startswith(("|", "!")) and ("(" not in name or metric_of(name) is not None)
 
 
 def _matrix(grid: Grid) -> str | None:
