@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.attribution import AMBIGUOUS, UNCHECKABLE, UNEXPLAINED, UNIQUE, Attribution
 from pytest_cvaudit.errors import InputError
 
 if TYPE_CHECKING:
-    from pytest_cvaudit.forensics import ClaimFit, Solution
-    from pytest_cvaudit.model import Experiment
+    from collections.abc import Iterator, Sequence
 
+    from pytest_cvaudit.forensics import ClaimFit, Design, Solution
+    from pytest_cvaudit.forensics.studies.study import Study
+    from pytest_cvaudit.model import Claim, Experiment
+
+#: Seconds that the claims may take which are left when others contradict each other.
+_SECONDS = 5.0
 _NEEDED = "nothing is logged; declare `instances:`, `positives:` and `folds:` to see what is possible at all"
 
 
 def attribute_by_design(experiment: Experiment) -> tuple[Attribution, ...]:
     """Attribute the claims of an experiment that has no log."""
-    from pytest_cvaudit.forensics import contradiction, declared_design, possible_values, solve
+    from pytest_cvaudit.forensics import declared_design, solve
 
     try:
         design = declared_design(experiment.protocol)
@@ -24,12 +30,31 @@ def attribute_by_design(experiment: Experiment) -> tuple[Attribution, ...]:
         return tuple(Attribution(claim, UNCHECKABLE, reason=error.message) for claim in experiment.claims)
     if design is None:
         return tuple(Attribution(claim, UNCHECKABLE, reason=_NEEDED) for claim in experiment.claims)
-    found = solve(experiment.claims, design)
-    if found.verdict != "impossible":
-        return tuple(_attribution(fit, found) for fit in found.claims)
-    against = contradiction(experiment.claims, design) or tuple(experiment.claims)
-    possible = tuple(possible_values(against[0], against[1:], design))
-    return tuple(Attribution(fit.claim, UNEXPLAINED, contradicts=against, possible=possible) for fit in found.claims)
+    by_claim = dict(_attributions(experiment.claims, solve(experiment.claims, design), design))
+    return tuple(by_claim[claim] for claim in experiment.claims)
+
+
+def _attributions(
+    claims: Sequence[Claim], found: Solution, design: Design | Study
+) -> Iterator[tuple[Claim, Attribution]]:
+    """Judge the claims together; what contradicts each other is left out until the rest is possible."""
+    from pytest_cvaudit.forensics import contradiction, possible_values, solve
+
+    deadline = None
+    while found.verdict == "impossible":
+        against = contradiction(claims, design) or tuple(claims)
+        possible = tuple(possible_values(against[0], against[1:], design))
+        for claim in against:
+            yield claim, Attribution(claim, UNEXPLAINED, contradicts=against, possible=possible)
+        claims = [claim for claim in claims if claim not in against]
+        deadline = deadline or time.monotonic() + _SECONDS
+        left = deadline - time.monotonic()
+        if left <= 0:
+            reason = f"not decided in {_SECONDS:g} s beside the claims that contradict the design; log the folds"
+            yield from ((claim, Attribution(claim, UNCHECKABLE, reason=reason)) for claim in claims)
+            return
+        found = solve(claims, design, seconds=left)
+    yield from ((fit.claim, _attribution(fit, found)) for fit in found.claims)
 
 
 def _attribution(fit: ClaimFit, found: Solution) -> Attribution:

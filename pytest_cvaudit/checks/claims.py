@@ -235,10 +235,10 @@ def _sizes(claim: Claim, experiment: Experiment, tallies: Tallies | None) -> dic
 @check("CV509")
 def impossible_claim(experiment: Experiment, attributions: tuple[Attribution, ...]) -> Iterator[Result]:
     """Claims that no table of folds of the declared design can print."""
-    against, possible = next(((one.contradicts, one.possible) for one in attributions if one.contradicts), ((), ()))
-    if experiment.evidence > Evidence.SUMMARY and not against and not any(one.by_tables for one in attributions):
+    contradictions = {one.contradicts: one.possible for one in attributions if one.contradicts}
+    if experiment.evidence > Evidence.SUMMARY and not contradictions and not any(one.by_tables for one in attributions):
         yield Irrelevant("there is a log, and the claims are judged by it")
-    if against:
+    for against, possible in contradictions.items():
         protocol = experiment.protocol
         design = protocol.described
         severity = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.errors import InputError
@@ -9,7 +10,10 @@ from pytest_cvaudit.model import Claim
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    from pytest_cvaudit.forensics import ClaimFit, Design, Solution
+    from pytest_cvaudit.forensics.studies.study import Study
 
 HELP = "how printed numbers can have been made, from the design alone"
 ABOUT = (
@@ -51,7 +55,7 @@ def add_options(parser: argparse.ArgumentParser, emit: Callable[[str], None]) ->
 
 def _run(options: argparse.Namespace, emit: Callable[[str], None]) -> int:
     """Solve, and write the document to where it was asked for; exit 1 if the claims are impossible."""
-    from pytest_cvaudit.commands.attribute_design import design_of, whole
+    from pytest_cvaudit.commands.attribute_design import check_labels, design_of, whole
     from pytest_cvaudit.forensics import contradiction, solve
     from pytest_cvaudit.reporters import attribute, known_format, write
 
@@ -68,17 +72,49 @@ def _run(options: argparse.Namespace, emit: Callable[[str], None]) -> int:
     design = design_of(options)
     seconds = _seconds(options.seconds)
     claims = [_claim(text) for text in options.claims]
-    found = solve(claims, design, seconds=seconds)
+    check_labels(claims, design)
+    found = _explained(solve(claims, design, seconds=seconds), design)
     against = contradiction(claims, design, seconds) if found.verdict == "impossible" else ()
     if fmt == "json":
         document = attribute.as_json(found, against)
     else:
-        document = attribute.as_text(found, against, colour=False if options.output else None)
+        document = _text(found, against, design, colour=False if options.output else None)
     if options.output:
         write(options.output, document)
     else:
         emit(document)
     return 1 if found.verdict == "impossible" else 0
+
+
+def _explained(found: Solution, design: Design | Study) -> Solution:
+    """Say of every claim that the design cannot judge what would be needed."""
+    from pytest_cvaudit.commands.attribute_design import needed
+
+    fits = (
+        replace(fit, reason=needed(fit.claim, design)) if "unknown" in fit.aggregations else fit for fit in found.claims
+    )
+    return replace(found, claims=tuple(fits))
+
+
+def _text(found: Solution, against: Sequence[Claim], design: Design | Study, *, colour: bool | None) -> str:
+    """The document; where more time would decide nothing, its first line says so instead of naming the time."""
+    from pytest_cvaudit.reporters import attribute, terminal
+
+    document = attribute.as_text(found, against, colour=colour)
+    if found.verdict != "undecided" or not all(_beyond_time(fit, design) for fit in found.claims):
+        return document
+    named = ", ".join(str(fit.claim) for fit in found.claims if "undecided" in fit.aggregations.values())
+    text = f"undecided: {named} cannot be judged from the design alone; give the folds with --log"
+    headline = terminal.rendered(lambda console: terminal.line(console, text, "bold"), colour=colour)
+    return headline + document.partition("\n")[2]
+
+
+def _beyond_time(fit: ClaimFit, design: Design | Study) -> bool:
+    """Tell whether all that is open about a claim is never judged by the design."""
+    from pytest_cvaudit.forensics.studies.study import Study
+
+    never = design.unjudged(fit.claim) if isinstance(design, Study) else ()
+    return all(answer != "undecided" or way in ("unknown", *never) for way, answer in fit.aggregations.items())
 
 
 def _claim(text: str) -> Claim:

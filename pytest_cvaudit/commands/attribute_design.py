@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pytest_cvaudit.errors import InputError
+from pytest_cvaudit.errors import InputError, suggestion
 from pytest_cvaudit.model import DataSet, Protocol
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from pytest_cvaudit.forensics import Design
     from pytest_cvaudit.forensics.studies.study import Study
+    from pytest_cvaudit.model import Claim
 
 _NEEDED = "a design needs --instances, --positives and --folds"
 _DATASET = "write it as instances=1504,positives=15,folds=4,stratified"
@@ -41,6 +43,28 @@ def design_of(options: argparse.Namespace) -> Design | Study:
     if design is None:
         raise InputError(_NEEDED)
     return design
+
+
+def check_labels(claims: Iterable[Claim], design: Design | Study) -> None:
+    """Refuse a claim on a label that is no class of the design, where that names its classes."""
+    from pytest_cvaudit.forensics import Classes
+
+    for claim in claims:
+        if isinstance(design, Classes) and claim.label is not None and claim.label not in design.labels:
+            hint = suggestion(claim.label, design.labels) or f" (it has {', '.join(design.labels)})"
+            raise InputError(f"'{claim.label}' is no class of --supports{hint}", "claim")
+
+
+def needed(claim: Claim, design: Design | Study) -> str:
+    """Say what else would have to be known of a claim that the design cannot judge."""
+    from pytest_cvaudit.forensics import Design
+    from pytest_cvaudit.forensics.exact import WHOLE, ways_of
+
+    metric, log = claim.metric, "per-fold values, counts or predictions with --log"
+    of_one_label = claim.label is not None and metric.name not in WHOLE and bool(ways_of(metric))
+    by_classes = of_one_label or (claim.label is None and metric.average in ("macro", "micro", "weighted"))
+    needs = f"--supports, or {log}" if by_classes and isinstance(design, Design) else log
+    return f"cannot be judged from the design; it needs {needs}"
 
 
 def whole(options: argparse.Namespace, name: str) -> int:

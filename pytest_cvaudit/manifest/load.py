@@ -58,13 +58,19 @@ class _Loader:
         log = self.log(node)
         by = log.by if log else ()
         where = _text(node, "where")
+        protocol = self.protocol(node)
+        claims = tuple(self.claim(claim, where, by) for claim in _list(node, "claims"))
+        self.check_labels(claims, protocol)
         return ExperimentSpec(
-            name=_required(node, "name"),
-            log=log,
-            protocol=self.protocol(node),
-            claims=tuple(self.claim(claim, where, by) for claim in _list(node, "claims")),
-            location=self.location(node),
+            name=_required(node, "name"), log=log, protocol=protocol, claims=claims, location=self.location(node)
         )
+
+    def check_labels(self, claims: Iterable[ClaimSpec], protocol: Protocol) -> None:
+        """Refuse a claim on a label that is none of the classes, where these are all declared."""
+        for claim in (spec.claim for spec in claims):
+            if protocol.supports is not None and claim.label is not None and claim.label not in protocol.supports:
+                hint = suggestion(claim.label, protocol.supports) or f" (it has {', '.join(protocol.supports)})"
+                raise problem(f"'{claim.label}' is no class of 'supports'{hint}", self.path, claim.line)
 
     def log(self, node: Entries) -> LogSource | None:
         source, table = node.get("log"), node.get("table")
@@ -98,13 +104,20 @@ class _Loader:
         supports = self.supports(node)
         if repeated := [name for name, times in Counter(names).items() if times > 1]:
             raise problem(f"duplicate label '{repeated[0]}'", self.path, node.lines["labels"])
+        instances = sum(supports.values()) if supports else _count(node, "instances")
+        folds, positives = _count(node, "folds"), _count(node, "positives")
+        if instances is not None and positives is not None and positives > instances:
+            message = f"{positives} positives cannot be among {instances} instances"
+            raise problem(message, self.path, node.lines["positives"])
+        if instances is not None and folds is not None:
+            self.check_folds(node, instances, folds)
         return Protocol(
             positive=_text(node, "positive"),
-            folds=_count(node, "folds"),
+            folds=folds,
             repeats=_count(node, "repeats"),
             stratified=_truth(node, "stratified"),
-            instances=sum(supports.values()) if supports else _count(node, "instances"),
-            positives=_count(node, "positives"),
+            instances=instances,
+            positives=positives,
             labels=names or None,
             frequencies=frequencies,
             calibrated=_truth(node, "calibrated"),
@@ -139,9 +152,13 @@ class _Loader:
             raise problem(
                 f"{positives} positives of {instances} instances: both classes must occur", self.path, node.line
             )
+        self.check_folds(node, instances, folds)
+        return DataSet(instances, positives, folds, bool(_truth(node, "stratified")))
+
+    def check_folds(self, node: Entries, instances: int, folds: int) -> None:
+        """Refuse folds that cannot all have an instance."""
         if folds > instances:
             raise problem(f"{instances} instances cannot make {folds} folds", self.path, node.lines["folds"])
-        return DataSet(instances, positives, folds, bool(_truth(node, "stratified")))
 
     def without_log(self, node: Entries, key: str, others: tuple[str, ...]) -> None:
         """Refuse a key that describes the design alone beside a log, or beside keys that say the same."""

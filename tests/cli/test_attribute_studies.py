@@ -137,3 +137,66 @@ def test_a_mistake_in_a_manifest_has_its_line(run, tmp_path, lines, line, messag
     assert code == 2
     assert err.startswith(f"cvaudit: cvaudit.yaml:{line}: ")
     assert message in err
+
+
+def test_a_label_that_is_no_class(run):
+    code, out, err = run("attribute", "f1[zz]=0.9", *CLASSES)
+    assert (code, out) == (2, "")
+    assert err == "cvaudit: claim: 'zz' is no class of --supports (it has a, b, c)\n"
+    _, _, err = run("attribute", "f1[setoza]=0.9", "--supports", "setosa=50,virginica=50", "--folds", 10)
+    assert err == "cvaudit: claim: 'setoza' is no class of --supports; did you mean 'setosa'?\n"
+
+
+@pytest.mark.parametrize(
+    ("claim", "by_supports"), [("auc=0.9", False), ("lfb_f1=0.9", False), ("macro_f1=0.9", True), ("f1[a]=0.9", True)]
+)
+def test_what_the_design_cannot_judge_is_no_matter_of_time(run, claim, by_supports):
+    binary = ("--instances", 100, "--positives", 10, "--folds", 5)
+    code, out, _ = run("attribute", claim, *binary)
+    headline, needs = out.splitlines()[:2]
+    assert code == 0
+    assert headline.startswith("undecided: ")
+    assert headline.endswith(" cannot be judged from the design alone; give the folds with --log")
+    assert "time" not in out
+    assert ("--supports" in needs, "--log" in needs) == (by_supports, True)
+    _, found = document(run, claim, *binary)
+    assert found["verdict"] == "undecided"
+    assert found["claims"][0]["reason"].startswith("cannot be judged from the design; it needs ")
+
+
+def report(run, tmp_path, *lines):
+    text = "".join(f"    {line}\n" for line in lines)
+    (tmp_path / "cvaudit.yaml").write_text(f"experiments:\n  - name: a\n{text}")
+    _, out, _ = run("report", ".", "--format", "json")
+    return json.loads(out)
+
+
+DESIGN = ("instances: 10", "positives: 4", "folds: 1")
+
+
+@pytest.mark.parametrize(
+    ("lines", "verdicts", "blamed"),
+    [
+        (
+            (*DESIGN, "claims: [recall = 0.35, precision = 0.50]"),
+            ["unexplained", "ambiguous"],
+            ["recall = 0.35"],
+        ),
+        (
+            (*DESIGN, "claims: [precision = 0.50, recall = 0.35, specificity = 0.77]"),
+            ["ambiguous", "unexplained", "unexplained"],
+            ["recall = 0.35", "specificity = 0.77"],
+        ),
+        (
+            ("instances: 100", "positives: 10", "folds: 5", "repeats: 3", "stratified: true",
+             "claims: [recall = 0.3333, recall = 0.345]"),
+            ["unique", "unexplained"],
+            ["recall = 0.345"],
+        ),
+    ],
+)  # fmt: skip
+def test_only_claims_in_a_contradiction_are_unexplained(run, tmp_path, lines, verdicts, blamed):
+    (found,) = report(run, tmp_path, *lines)["experiments"]
+    assert [claim["verdict"] for claim in found["claims"]] == verdicts
+    named = [finding["message"].split("'")[1] for finding in found["findings"] if finding["code"] == "CV509"]
+    assert named == blamed

@@ -174,6 +174,22 @@ BREAKS_SENSE = {
         "experiments: [{name: a}, {name: b}]\ncomparisons:\n  - {better: a, than: b,\n     by: speed}\n", 4,
         "unknown metric 'speed'",
     ),
+    "more positives than instances": (
+        experiment("instances: 10", "positives: 40"), 4, "40 positives cannot be among 10 instances",
+    ),
+    "more positives than instances, with a log": (
+        experiment("log: x", "positives: 11", "instances: 10"), 4, "11 positives cannot be among 10 instances",
+    ),
+    "more folds than instances": (
+        experiment("folds: 100", "instances: 10"), 3, "10 instances cannot make 100 folds",
+    ),
+    "more folds than supports": (
+        experiment("supports: {a: 3, b: 4}", "folds: 8"), 4, "7 instances cannot make 8 folds",
+    ),
+    "no class": (
+        experiment("supports: {alpha: 3, b: 4}", "claims:", "  - 'f1[alhpa] = 1'"), 5,
+        "'alhpa' is no class of 'supports'; did you mean 'alpha'?",
+    ),
     "no such day": (
         experiment() + "suppress:\n  - {rule: CV1, reason: x, until: 2027-02-30}\n", 4,
         "'until' is no day of the calendar: '2027-02-30'",
