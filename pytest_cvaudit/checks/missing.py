@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from pytest_cvaudit.aggregations import cell_name
 from pytest_cvaudit.aggregations.values import repeats_of
 from pytest_cvaudit.checks.instances import misnamed, overlapping, shared_in_fold
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
-from pytest_cvaudit.model import Severity
+from pytest_cvaudit.model import Severity, metric
 from pytest_cvaudit.model.metrics import RANKING
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pytest_cvaudit.attribution import Attribution
-    from pytest_cvaudit.model import Experiment, MissingFold, Predictions, Protocol
+    from pytest_cvaudit.model import Claim, Experiment, MissingFold, Predictions, Protocol
     from pytest_cvaudit.tallies.tally import Tallies
 
 
@@ -31,7 +31,8 @@ def skipped_fold(
     yield from _fewer_folds(experiment, protocol)
     yield from _fewer_instances(experiment, protocol, tallies)
     yield from _contradicted(experiment, protocol, tallies)
-    yield from (_missing(fold, experiment) for fold in experiment.missing)
+    yield from (_missing(fold, experiment) for fold in lost_folds(experiment))
+    yield from (_lacking(gap, experiment) for gap in _gaps_beside_results(experiment))
     yield from (hit for attribution in attributions for hit in _skipping(attribution))
     if not experiment.cells and not experiment.missing:
         yield Unsure("no folds are logged")
@@ -110,17 +111,82 @@ def _contradicted(experiment: Experiment, protocol: Protocol, tallies: Tallies |
             yield Hit(message, evidence={"logged": number, "declared": declared}, severity=Severity.WARNING)
 
 
+def lost_folds(experiment: Experiment) -> tuple[MissingFold, ...]:
+    """The folds that have no result at all: one with counts, or with another metric, has one."""
+    return tuple(fold for fold in experiment.missing if not _has_result(fold, experiment))
+
+
+def _has_result(fold: MissingFold, experiment: Experiment) -> bool:
+    # Rows are no proof of a result: the recording of a fold may have been cut off.
+    return experiment.predictions is None and fold.cell in experiment.cells
+
+
 def _missing(fold: MissingFold, experiment: Experiment) -> Hit:
-    name = cell_name(fold.cell, (*experiment.cells, *(other.cell for other in experiment.missing)))
-    reason = f" (logged reason: {fold.reason})" if fold.reason else ""
+    name, reason = _name(fold, experiment), _reason(fold)
     # A failure that the log explains is disclosed; one that it hides may have been chosen.
     severity = Severity.WARNING if fold.reason else None
     return Hit(f"{name} has no result: {fold.what}{reason}", fold=name, severity=severity, line=fold.line)
 
 
+def _name(fold: MissingFold, experiment: Experiment) -> str:
+    return cell_name(fold.cell, (*experiment.cells, *(other.cell for other in experiment.missing)))
+
+
+def _reason(fold: MissingFold) -> str:
+    return f" (logged reason: {fold.reason})" if fold.reason else ""
+
+
+class _Gap(NamedTuple):
+    """A metric that a fold with a result lacks, and the claimed means that would need it there."""
+
+    fold: MissingFold
+    metric: str
+    means: tuple[Claim, ...]
+
+
+def _gaps_beside_results(experiment: Experiment) -> Iterator[_Gap]:
+    """The metrics that folds with a result lack; beside counts, those that counts cannot give and someone speaks of."""
+    printed = {} if experiment.scores is None else experiment.scores.values
+    for fold in experiment.missing:
+        if not _has_result(fold, experiment):
+            continue
+        first = fold.what.partition(" ")[0]
+        for name in [first] if first in printed else printed:
+            means = tuple(claim for claim in experiment.claims if _is_mean_of(claim, name))
+            if experiment.counts is None or (metric(name).family == RANKING and (means or fold.reason)):
+                yield _Gap(fold, name, means)
+
+
+def _is_mean_of(claim: Claim, name: str) -> bool:
+    """Tell whether a claim can be a mean of this metric's values per fold, as far as it says how it was made."""
+    of_totals = claim.aggregation is not None and claim.aggregation.startswith(("tp_fp", "pooled", "merge"))
+    return claim.metric == metric(name) and not of_totals
+
+
+def _lacking(gap: _Gap, experiment: Experiment) -> Hit:
+    fold, name = gap.fold, _name(gap.fold, experiment)
+    what = f": {fold.what}" if fold.what.startswith(gap.metric) else ""
+    message = f"{name} has no {gap.metric}{what}{_reason(fold)}"
+    if experiment.claims and not gap.means:
+        return Hit(f"{message}; no claimed mean needs it", fold=name, severity=Severity.INFO, line=fold.line)
+    severity = Severity.WARNING if fold.reason or _disclosed(gap, experiment) else None
+    return Hit(message, fold=name, severity=severity, line=fold.line)
+
+
+def _disclosed(gap: _Gap, experiment: Experiment) -> bool:
+    """Tell whether every claimed mean says that it leaves out the folds without a value."""
+    values = () if experiment.scores is None else experiment.scores.values[gap.metric]
+    kept = sum(value is not None for value in values)
+    return bool(gap.means) and all(claim.folds == kept or _skips(claim.aggregation or "") for claim in gap.means)
+
+
+def _skips(aggregation: str) -> bool:
+    return "_skip" in aggregation or "_nan" in aggregation
+
+
 def _skipping(attribution: Attribution) -> Iterator[Hit]:
     matches, table, claim = attribution.matches, attribution.table, attribution.claim
-    if table is None or not matches or not all("_skip" in name or "_nan" in name for name in matches):
+    if table is None or not matches or not all(map(_skips, matches)):
         return
     undefined = int(np.isnan(table.per_fold.value).sum())
     kept = len(table.cells) - undefined
@@ -154,7 +220,7 @@ def untested_instance(experiment: Experiment, protocol: Protocol, tallies: Talli
             where = f" in repeat {repeat}" if len(sizes) > 1 else ""
             folds = sum(cell.repeat == repeat for cell in experiment.cells)
             # CV103 speaks of whole folds, and weighs whether the log explains them.
-            skipped = bool(experiment.missing) or folds < (protocol.folds or 0)
+            skipped = bool(lost_folds(experiment)) or folds < (protocol.folds or 0)
             note, severity = (" (folds are missing: see CV103)", Severity.WARNING) if skipped else ("", None)
             message = f"{declared - tested} of {declared} declared instances are never tested{where}{note}"
             yield Hit(message, evidence={"untested": declared - tested, "declared": declared}, severity=severity)

@@ -8,6 +8,7 @@ import numpy as np
 
 from pytest_cvaudit.aggregations.values import repeats_of
 from pytest_cvaudit.checks.folds import leave_one_out
+from pytest_cvaudit.checks.missing import lost_folds
 from pytest_cvaudit.checks.registry import Hit, Irrelevant, Result, Unsure, check
 from pytest_cvaudit.designs import empty_fold_risk, fold_sizes, risk_in
 from pytest_cvaudit.model import Severity
@@ -105,7 +106,7 @@ def more_folds_than_positives(experiment: Experiment, tallies: Tallies | None, p
     logged = _positives(tallies)
     folds = max([protocol.folds or 0, *map(len, logged)])
     # The folds that are missing may hold positives too.
-    whole = not experiment.missing and any(len(counts) == folds for counts in logged)
+    whole = not lost_folds(experiment) and any(len(counts) == folds for counts in logged)
     if leave_one_out(tallies) or protocol.instances == folds:
         yield Irrelevant("leave-one-out: see CV113")
     elif tallies is not None and tallies.positive is None:

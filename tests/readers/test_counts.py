@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_cvaudit.model import Cell
+from pytest_cvaudit.model import Cell, Protocol, Severity, Status
+from pytest_cvaudit.run import Options, audit_log
 
 
 @pytest.mark.parametrize(
@@ -62,6 +63,37 @@ def test_metrics_beside_counts(read):
     assert log.counts is not None
     assert [value and str(value) for value in log.scores.values["auc"]] == ["0.50"]
     assert [(fold.cell, fold.what, fold.line) for fold in log.missing] == [(Cell("1"), "every metric is blank", 3)]
+
+
+COUNTS = '{{"fold":{},"tp":{},"fp":2,"fn":{},"tn":88,"auc":{}}}'
+MATRIX = "# Fold {}\n{}\n\n| | no | yes |\n|---|---|---|\n| no | 90 | {} |\n| yes | 2 | {} |\n\n"
+BESIDE_COUNTS = {
+    "blank.csv": "fold,tp,fp,fn,tn,precision\n0,8,2,2,88,0.8\n1,0,0,3,97,\n2,7,1,3,89,0.875\n",
+    "one_of_two.csv": "fold,tp,fp,fn,tn,precision,recall\n0,8,2,2,88,0.8,0.8\n1,0,0,3,97,,0\n2,7,1,3,89,0.875,0.7\n",
+    "null.json": f"[{COUNTS.format(0, 8, 2, 0.9)},{COUNTS.format(1, 0, 0, 'null')},{COUNTS.format(2, 7, 3, 0.92)}]",
+    "left_out.md": MATRIX.format(1, "Precision: 0.75", 1, 3) + MATRIX.format(2, "", 0, 0)
+    + MATRIX.format(3, "Precision: 0.80", 1, 4),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BESIDE_COUNTS)
+def test_a_fold_with_counts_has_a_result_whatever_is_blank_beside_them(tmp_path, name):
+    path = tmp_path / name
+    path.write_text(BESIDE_COUNTS[name])
+    (found,) = audit_log(path, Options()).audited
+    assert len(found.experiment.counts.cells) == 3
+    outcomes = {outcome.code: outcome for outcome in found.outcomes}
+    assert outcomes["CV103"].status is Status.PASSED
+    # No fold is missing that could hold more positives.
+    assert outcomes["CV109"].status is Status.PASSED
+
+
+def test_a_fold_with_counts_is_not_to_blame_for_untested_instances(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text(BESIDE_COUNTS["blank.csv"])
+    (found,) = audit_log(path, Options(protocol=Protocol(instances=301))).audited
+    (finding,) = (finding for finding in found.findings if finding.code == "CV106")
+    assert (finding.severity, "see CV103" in finding.message) == (Severity.ERROR, False)
 
 
 def test_failed_folds(read):
