@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model import Cell, Claim, Experiment, Location, MissingFold, Protocol
 from pytest_cvaudit.model.folds import Fold, assemble
-from pytest_cvaudit.recording import SUFFIX, Journal
+from pytest_cvaudit.recording import SUFFIX, Journal, check_columns
 from pytest_cvaudit.recording.calls import Calls
+from pytest_cvaudit.recording.columns import named_by_all
 from pytest_cvaudit.recording.design import versions
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Recorder(Calls):
             raise InputError(f"cannot be written: {error.strerror or error}", str(path)) from None
         self._process: int | None = os.getpid()
         self._closed = False
+        self._appending = append  # then other sessions may bring the classes that this one lacks
         self._progress = sys.stderr.isatty() if progress is None else progress
         self._shown_until, self._began = 0.0, time.monotonic()
         if splitter is not None or seed is not None:
@@ -98,8 +100,13 @@ class Recorder(Calls):
         return self._journal.has(Cell(str(fold), str(repeat)))
 
     def close(self) -> None:
-        """Say that this was all; copies in other processes leave that to the process that began."""
+        """Say that this was all; copies in other processes leave that to the process that began.
+
+        Columns of scores that fit no classes are refused first: name them by ``protocol(labels=…)`` and close again.
+        """
         if self._is_mine():
+            if not self._appending:
+                check_columns(self.path, str(self.path))
             self._journal.end()
             self._closed = True
             if self._progress and self._shown_until:
@@ -176,7 +183,7 @@ class MemoryRecorder(Calls):
         protocol = Protocol(**self._design)
         predictions, missing = None, tuple(one for one in self._missing if one.cell not in self._folds)
         if self._folds:
-            predictions, protocol = assemble(list(self._folds.values()), protocol)
+            predictions, protocol = assemble(named_by_all(list(self._folds.values()), protocol), protocol)
         return Experiment(
             self.name, protocol, tuple(self._claims), predictions, missing=missing,
             location=Location(self.path, self.line),

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pytest_cvaudit.aggregations import Aggregates
+from pytest_cvaudit.aggregations import Aggregates, NotComputable
 from pytest_cvaudit.engine import Audit, audit
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.estimators import answers, need_sklearn, rows_of
+from pytest_cvaudit.model import Claim, Printed
 from pytest_cvaudit.model.declared import declared
+from pytest_cvaudit.model.labels import conventional_positive
+from pytest_cvaudit.model.metrics import find_metric, metric
 from pytest_cvaudit.recorder import MemoryRecorder, Recorder
 from pytest_cvaudit.recording.design import design_of
 from pytest_cvaudit.tallies.tally import tally
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
-    from pytest_cvaudit.model import Cell, Experiment
+    from pytest_cvaudit.model import Cell, Experiment, Metric, Predictions
+    from pytest_cvaudit.tallies.tally import Tallies
 
 _FAILED = "fits failed"
 _TIMES = ("fit_time", "score_time")
+#: Of two classes: the same whichever of them is called positive.
+_OF_EITHER = ("auc", "brier", "log_loss")
+#: Of two classes: scikit-learn's scorers mean the label 1.
+_OF_LABEL_1 = ("f1", "precision", "recall")
+#: Of more than two: scikit-learn's scorers take all of them together, and here it is a measure of one label.
+_OF_ALL = ("ap", "brier", "log_loss")
 
 
 class Aggregate(NamedTuple):
@@ -40,20 +51,31 @@ class CrossValidation(dict[str, Any]):
     """What scikit-learn's ``cross_validate`` returns, and what can be told of it."""
 
     experiment: Experiment | None = None
+    scorers: Mapping[str, str | None] = {}
 
     @property
     def aggregates(self) -> dict[str, Aggregate]:
-        """The right number for each metric that the predictions give."""
+        """The right number for each metric that the predictions give; warns of what ``scoring`` asked for beyond."""
         if self.experiment is None:
             return {}
-        tables = Aggregates(self.experiment, tally(self.experiment)).shown()
+        rows, positive = self.experiment.predictions, self.experiment.protocol.positive
+        asked = {name: _counterpart(scorer, rows, positive) for name, scorer in self.scorers.items()}
+        every = Aggregates(self.experiment, _tallied(self.experiment, asked.values()))
+        tables = dict(every.shown())
+        for name, one in asked.items():
+            try:
+                if isinstance(one, str):
+                    raise NotComputable(one)
+                tables.setdefault(one.metric.name, every.of(*one))
+            except NotComputable as error:
+                warnings.warn(f"cvaudit: no aggregate of '{name}': {error}", stacklevel=2)
         return {
             name: Aggregate(
                 table.values[table.recommended].value,
                 table.recommended,
                 {way: value.value for way, value in table.values.items()},
             )
-            for name, table in tables
+            for name, table in tables.items()
         }
 
     def audit(self) -> Audit:
@@ -122,6 +144,7 @@ def cross_validate(
         if return_indices:
             beside["indices"] = dict(zip(("train", "test"), zip(*splits, strict=True), strict=True))
         found = CrossValidation(_joined(done, error_score, beside))
+        found.scorers = _scorers(scoring)
         if recorder is not None:
             found.experiment = _finished(recorder, done, claims)
     except BaseException as error:
@@ -129,6 +152,57 @@ def cross_validate(
             recorder.__exit__(type(error), error, error.__traceback__)
         raise
     return found
+
+
+def _scorers(scoring: Any) -> dict[str, str | None]:
+    """What was asked for: the names of the scores, each with that of scikit-learn's scorer unless it is a function."""
+    if scoring is None:
+        return {}
+    if isinstance(scoring, str):
+        return {scoring: scoring}
+    if callable(scoring):
+        return {"score": None}
+    named = scoring.items() if isinstance(scoring, Mapping) else ((name, name) for name in scoring)
+    return {name: scorer if isinstance(scorer, str) else None for name, scorer in named}
+
+
+class _Asked(NamedTuple):
+    """What a scorer measures: a metric, and the label that it is about if nothing else says which is positive."""
+
+    metric: Metric
+    label: str | None = None
+
+
+def _counterpart(scorer: str | None, rows: Predictions | None, positive: str | None) -> _Asked | str:
+    """What a scorer of scikit-learn's measures, or why that is not computed."""
+    if scorer is None:
+        return "a function may measure anything; ask for a scorer of scikit-learn's by its name"
+    wanted = find_metric(scorer.removeprefix("neg_"))
+    if wanted is None:
+        return "this measure is not computed here"
+    if rows is None:
+        return "no fold has predictions"
+    if rows.gold is None and len(rows.labels) == 2:
+        unsaid = positive is None and conventional_positive(rows.labels) is None
+        return _Asked(wanted, _scored_label(wanted, rows.labels) if unsaid else None)
+    if wanted.name == "auc" and rows.gold is not None:
+        return _Asked(metric("macro_auc"))
+    if wanted.name in _OF_ALL:
+        return f"over more than two labels it is of all of them, and {wanted.name} is of one label"
+    return _Asked(wanted)
+
+
+def _tallied(experiment: Experiment, asked: Iterable[_Asked | str]) -> Tallies | None:
+    """Count what is asked for too: scores are ranked for the labels that claims are about."""
+    claims = (Claim(one.metric, Printed.parse("0"), label=one.label) for one in asked if not isinstance(one, str))
+    return tally(replace(experiment, claims=(*experiment.claims, *claims)))
+
+
+def _scored_label(wanted: Metric, labels: tuple[str, ...]) -> str | None:
+    """The one of two labels that a scorer is about by itself."""
+    if wanted.name in _OF_EITHER:
+        return labels[-1]
+    return "1" if wanted.name in _OF_LABEL_1 and "1" in labels else None
 
 
 def _refuse_routing() -> None:

@@ -28,7 +28,9 @@ _MOST_REMEDIES = 4
 def add_options(parser: argparse.ArgumentParser, emit: Callable[[str], None]) -> None:
     """Add the options."""
     parser.add_argument("path", metavar="PATH", help="a log, a folder of logs, or an address that a reader understands")
-    parser.add_argument("--output", metavar="FILE", help=f"the manifest (default: {NAME} beside the log; - prints it)")
+    parser.add_argument(
+        "--output", metavar="FILE", help=f"the manifest (default: {NAME} beside the log; - prints that)"
+    )
     parser.add_argument("--force", action="store_true", help="replace a manifest that is there")
     parser.set_defaults(run=lambda options: _run(options, emit))
 
@@ -42,8 +44,7 @@ def _run(options: argparse.Namespace, emit: Callable[[str], None]) -> int:
     target = _target(options)
     if options.output != "-" and target.exists() and not options.force:
         raise InputError("there is a manifest already; edit it, or replace it with --force", shown(target))
-    base = Path() if options.output == "-" else target.parent
-    drafts = _drafts(options.path, base)
+    drafts = _drafts(options.path, target.parent)
     read = [draft for draft in drafts if draft.problem is None]
     for draft in drafts:
         if draft.problem is not None:

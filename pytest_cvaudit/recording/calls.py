@@ -13,6 +13,7 @@ from pytest_cvaudit.model import Cell, Claim, MissingFold
 from pytest_cvaudit.model.arrays import label_text
 from pytest_cvaudit.model.declared import declared, read_claims
 from pytest_cvaudit.model.folds import Fold
+from pytest_cvaudit.recording.columns import named_by_training
 from pytest_cvaudit.recording.design import plain, splitter_about, splitter_protocol
 
 if TYPE_CHECKING:
@@ -70,7 +71,9 @@ class Calls(ABC):
         """
         names = self.classes if classes is None else classes
         cell = self._cell(self._number, repeat) if fold is None else _named(fold, repeat)
-        new = Fold.read(cell, y_true, y_pred, y_score, test=test, train=train, y_train=y_train, classes=names)
+        new = named_by_training(
+            Fold.read(cell, y_true, y_pred, y_score, test=test, train=train, y_train=y_train, classes=names)
+        )
         if self._first is not None:
             new.check_like(self._first)
         if fold is not None:

@@ -7,6 +7,7 @@ import io
 import json
 import struct
 import zlib
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,7 +19,7 @@ from pytest_cvaudit.model.arrays import Labels, code_type
 from pytest_cvaudit.model.folds import Fold
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -58,9 +59,29 @@ def encode(fold: Fold, session: str) -> tuple[str, bytes]:
 
 def decode(name: str, data: bytes) -> tuple[Fold, str]:
     """Read a fold back, with the session that wrote it."""
-    try:
+    with _told(name):
         meta, arrays = _from_plain(data) if data[:4] == _MAGIC else _from_parquet(data)
         return _fold(meta, arrays), meta["session"]
+
+
+def decode_head(name: str, data: bytes) -> tuple[Fold, str]:
+    """Read a fold back without its rows and ids: the labels and the columns of scores."""
+    with _told(name):
+        meta = _plain_meta(data)[0] if data[:4] == _MAGIC else _parquet_meta(_parquet_file(data))
+        arrays: Arrays = {
+            each: np.zeros((0, len(about["names"])) if about["sets"] else 0, dtype=np.uint8)
+            for each, about in meta["labels"].items()
+        }
+        if meta["columns"] is not None:
+            arrays["y_score"] = np.zeros((0, meta["columns"]))
+        return _fold({**meta, "train": None}, arrays), meta["session"]
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """Let what cannot be read be one line with the name of the entry."""
+    try:
+        yield
     except InputError as error:
         raise error.at(name) from None
     except (ValueError, KeyError, TypeError, IndexError, struct.error, zlib.error) as error:
@@ -160,15 +181,29 @@ def _label_column(labels: Labels) -> Any:
     return pa.ListArray.from_arrays(pa.array(offsets), names.take(pa.array(np.repeat(columns, times))))
 
 
-def _from_parquet(data: bytes) -> tuple[Meta, Arrays]:
+def _parquet_file(data: bytes) -> Any:
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise InputError("reading this recording needs pyarrow: pip install 'pytest-cvaudit[parquet]'") from error
     try:
-        file = pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
-        meta = json.loads(file.metadata.metadata[_KEY])
+        return pq.ParquetFile(io.BytesIO(data), page_checksum_verification=True)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _parquet_meta(file: Any) -> Meta:
+    meta: Meta = json.loads(file.metadata.metadata[_KEY])
+    return meta
+
+
+def _from_parquet(data: bytes) -> tuple[Meta, Arrays]:
+    file = _parquet_file(data)
+    meta = _parquet_meta(file)
+    import pyarrow as pa
+
+    try:
         table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise ValueError(str(error)) from error
@@ -221,12 +256,17 @@ def _to_plain(fold: Fold, meta: Meta) -> bytes:
     return _HEAD.pack(_MAGIC, len(header), zlib.crc32(body)) + body
 
 
-def _from_plain(data: bytes) -> tuple[Meta, Arrays]:
+def _plain_meta(data: bytes) -> tuple[Meta, int]:
+    """The header, and where it ends."""
     _, length, checksum = _HEAD.unpack_from(data)
     if zlib.crc32(data[_HEAD.size :]) != checksum:
         raise ValueError("its checksum is wrong")
     start = _HEAD.size + length
-    meta = json.loads(data[_HEAD.size : start])
+    return json.loads(data[_HEAD.size : start]), start
+
+
+def _from_plain(data: bytes) -> tuple[Meta, Arrays]:
+    meta, start = _plain_meta(data)
     arrays: Arrays = {}
     for name, (kind, shape) in meta["arrays"].items():
         number = int(np.prod(shape))

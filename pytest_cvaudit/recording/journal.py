@@ -11,12 +11,13 @@ from uuid import uuid4
 
 from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.model import Cell, Claim, MissingFold, Protocol, sorted_cells
-from pytest_cvaudit.recording.codec import PARQUET, PLAIN, decode, encode, fold_name, is_fold
+from pytest_cvaudit.recording.codec import PARQUET, PLAIN, decode, decode_head, encode, fold_name, is_fold
+from pytest_cvaudit.recording.columns import named_by_all
 from pytest_cvaudit.recording.single_file import SUFFIX
 from pytest_cvaudit.recording.storage import open_storage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from pathlib import Path
 
     from pytest_cvaudit.model.folds import Fold
@@ -157,13 +158,15 @@ def read_recording(path: Path, shown: str) -> Recording:
     """Read a recording, whole or not."""
     found = _entries(path, shown)
     folds = list(found.folds.values())
-    if folds:
+    protocol = _declared(found)
+    try:
         for fold in folds[1:]:
-            _check_like(fold, folds[0], shown)
-    protocol = Protocol()
+            fold.check_like(folds[0])
+        folds = named_by_all(folds, protocol)
+    except InputError as error:
+        raise error.at(shown) from None
     design: dict[str, Any] = {}
     for declared in found.of(_PROTOCOL).values():
-        protocol = replace(protocol, **_fields(declared))
         design |= {name: declared[name] for name in ("splitter", "seed") if name in declared}
     missing = [*_skipped(found), *_unsplit(found, protocol, design), *_lost(found), *_unfinished(found, protocol)]
     if not folds and not missing:
@@ -173,14 +176,33 @@ def read_recording(path: Path, shown: str) -> Recording:
     return Recording(folds, claims, protocol, tuple({one.cell: one for one in missing}.values()), design, about)
 
 
-def _entries(path: Path, shown: str) -> _Entries:
+def check_columns(path: Path, shown: str) -> None:
+    """Refuse columns of scores that the classes recorded so far, by all processes, do not fit."""
+    try:
+        found = _entries(path, shown, decode_head)
+    except InputError:
+        return  # it is damaged, or needs what is not installed here: whoever reads it is told
+    try:
+        named_by_all(list(found.folds.values()), _declared(found))
+    except InputError as error:
+        raise error.at(shown) from None
+
+
+def _declared(found: _Entries) -> Protocol:
+    protocol = Protocol()
+    for declared in found.of(_PROTOCOL).values():
+        protocol = replace(protocol, **_fields(declared))
+    return protocol
+
+
+def _entries(path: Path, shown: str, read: Callable[[str, bytes], tuple[Fold, str]] = decode) -> _Entries:
     found = _Entries()
     for name, data in open_storage(path).entries():
         if data is None:
             found.lost.append(name)
         elif is_fold(name):
             try:
-                fold, session = decode(name, data)
+                fold, session = read(name, data)
             except InputError as error:
                 raise InputError(f"{error.path}: {error.message}", shown) from None
             found.folds[name] = fold
@@ -192,13 +214,6 @@ def _entries(path: Path, shown: str) -> _Entries:
             except ValueError:
                 raise InputError(f"{name}: damaged", shown) from None
     return found
-
-
-def _check_like(fold: Fold, first: Fold, shown: str) -> None:
-    try:
-        fold.check_like(first)
-    except InputError as error:
-        raise error.at(shown) from None
 
 
 def _fields(declared: Mapping[str, Any]) -> dict[str, Any]:

@@ -197,6 +197,20 @@ def test_output_to_standard_output_writes_nothing(folder, cli):
     assert not (folder / "cvaudit.yaml").exists()
 
 
+@pytest.mark.parametrize("path", ["logs", "logs/oof.csv"])
+def test_what_is_printed_works_where_it_says(folder, cli, path):
+    (folder / "logs").mkdir()
+    shutil.copy(folder / "oof.csv", folder / "logs" / "oof.csv")
+    manifest = folder / "logs" / "cvaudit.yaml"
+    manifest.touch()  # as a shell does before the command runs
+    done = cli("init", path, "--output", "-")
+    assert "then: cvaudit check logs/cvaudit.yaml\n" in done.out
+    manifest.write_text(done.out)
+    assert cli("check", "logs/cvaudit.yaml").code == 0
+    assert cli("init", path, "--force").code == 0
+    assert manifest.read_text() == done.out, "it is the manifest that would be written there"
+
+
 @pytest.mark.parametrize("name", ["panrarewsi", "automlbenchmark", "pads-parkinson", "plm-secondary", "wine", "weka"])
 def test_a_draft_for_real_logs_is_a_manifest(real_logs, tmp_path, monkeypatch, cli, name):
     monkeypatch.chdir(tmp_path)

@@ -103,6 +103,53 @@ def test_the_right_numbers_are_beside(tmp_path):
     assert pickle.loads(pickle.dumps(found)).aggregates["f1"] == f1
 
 
+WORDS = np.array(["malignant", "benign"])
+
+
+@pytest.mark.parametrize("shape", [lambda name: name, lambda name: [name], lambda name: {"mine": name}])
+@pytest.mark.parametrize(
+    ("scorer", "name", "way", "data"),
+    [
+        ("f1_macro", "macro_f1", "avg@fold", "breast_cancer"),
+        ("recall_weighted", "weighted_recall", "avg@fold", "breast_cancer"),
+        ("roc_auc_ovr", "macro_auc", "avg", "breast_cancer"),
+        ("roc_auc", "auc", "avg", "words"),
+        ("neg_log_loss", "log_loss", "avg", "words"),
+        ("f1", "f1", "avg", "1 and 2"),
+        ("roc_auc_ovr", "macro_auc", "avg", "digits"),
+        ("roc_auc_ovr_weighted", "weighted_auc", "avg", "digits"),
+        ("roc_auc", "macro_auc", "avg", "multi-label"),
+    ],
+)
+def test_what_is_asked_for_has_its_aggregate(scorer, name, way, data, shape):
+    X, y, estimator, cv = DATA.get(data, DATA["breast_cancer"])
+    y = {"words": lambda: WORDS[y], "1 and 2": lambda: y + 1}.get(data, lambda: y)()
+    found = cvaudit.cross_validate(estimator, X, y, cv=cv, scoring=shape(scorer))
+    (scores,) = (values for key, values in found.items() if key.startswith("test_"))
+    aggregate = found.aggregates[name]
+    assert aggregate.value == aggregate.values[aggregate.name] is not None
+    assert aggregate.values[way] == pytest.approx(abs(scores.mean()), abs=1e-12)
+    assert pickle.loads(pickle.dumps(found)).aggregates[name] == aggregate
+
+
+@pytest.mark.parametrize(
+    ("scoring", "data", "line"),
+    [
+        ("jaccard", "breast_cancer", "no aggregate of 'jaccard': this measure is not computed here"),
+        ({"cost": lambda model, X, y: 1.0}, "breast_cancer", "no aggregate of 'cost': a function may measure anything"),
+        (lambda model, X, y: 1.0, "breast_cancer", "no aggregate of 'score': a function may measure anything"),
+        (["accuracy", "neg_log_loss"], "digits", "no aggregate of 'neg_log_loss': over more than two labels it is of"),
+    ],
+)
+def test_what_has_no_aggregate_is_said(scoring, data, line):
+    X, y, estimator, cv = DATA[data]
+    found = cvaudit.cross_validate(estimator, X, y, cv=cv, scoring=scoring)
+    with pytest.warns(UserWarning) as caught:
+        assert "accuracy" in found.aggregates
+    assert [str(one.message).startswith(f"cvaudit: {line}") for one in caught] == [True]
+    assert caught[0].filename == __file__
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -246,6 +246,14 @@ def test_a_folder_is_a_parquet_data_set_too(tmp_path):
             lambda rec: rec.fold([0, 1], [0, 1], classes=["a", "b"]),
             "fold 0: labels are words in classes (a, b) and num",
         ),
+        (
+            lambda rec: rec.fold([0, 1], y_score=np.eye(2, 3), classes=[0, 1]),
+            "fold 0: y_score has 3 columns for 2 classes (0, 1); name the classes in the order of the columns",
+        ),
+        (
+            lambda rec: rec.fold([0, 1, 2], y_score=np.ones((3, 2)), y_train=[0, 1, 2]),
+            "fold 0: y_score has 2 columns for 3 classes (0, 1, 2); name the classes in the order of the columns",
+        ),
         (lambda rec: rec.fold(["a\udc80", "b"], ["b", "b"]), "'a\\udc80' is no text that can be written as UTF-8"),
         (lambda rec: rec.protocol(fold=3), "unknown protocol entry 'fold'; did you mean 'folds'?"),
         (lambda rec: rec.protocol(stratified="yes"), "protocol entry 'stratified' must be True or False, not 'yes'"),
@@ -281,6 +289,49 @@ def test_folds_must_go_together(target, first, second, line):
         with pytest.raises(cvaudit.InputError) as caught:
             recorder.fold(**{"y_true": [1, 0], "y_pred": [1, 0], **second})
     assert caught.value.message.startswith(line)
+
+
+@pytest.mark.parametrize("worker", [False, True])
+def test_columns_that_fit_no_classes_are_refused_at_the_end_and_nothing_is_lost(target, encoding, worker):
+    recorder = cvaudit.Recorder(target)
+    records = pickle.loads(pickle.dumps(recorder)) if worker else recorder
+    for _ in range(2):
+        records.fold([0, 1], [0, 1], np.eye(2, 3))
+    with pytest.raises(cvaudit.InputError, match=r"3 columns for 2 classes \(0, 1\); .*protocol\(labels=…\)") as caught:
+        recorder.close()
+    assert caught.value.path == str(target)
+    recorder.protocol(labels=[0, 1, 2])
+    recorder.close()
+    found = read(target)
+    assert not found.missing and found.predictions.scores["1"].tolist() == [0, 1, 0, 1]
+    assert found.predictions.scores["2"].tolist() == [0] * 4
+
+
+def test_a_block_that_ends_with_such_columns_can_be_gone_on_with(target):
+    with pytest.raises(cvaudit.InputError, match="3 columns for 2 classes"), cvaudit.Recorder(target) as recorder:
+        recorder.fold(["a", "b"], ["a", "b"], np.eye(2, 3))
+    with cvaudit.Recorder(target, resume=True) as recorder:
+        recorder.fold(["a", "c"], ["a", "b"], np.eye(2, 3))
+    assert list(read(target).predictions.scores) == ["a", "b", "c"] and not read(target).missing
+
+
+def test_a_session_of_several_does_not_know_all_classes(target):
+    for truth in ([0, 1], [1, 2]):
+        with cvaudit.Recorder(target, append=True) as recorder:
+            recorder.fold(truth, truth, np.eye(2, 3))
+    assert list(read(target).predictions.scores) == ["0", "1", "2"] and not read(target).missing
+
+
+def test_training_labels_name_the_columns(target):
+    memory = MemoryRecorder("svm")
+    with cvaudit.Recorder(target) as recorder:
+        for each in (recorder, memory):
+            each.fold(["c10", "c2"], ["c10", "c2"], np.eye(2, 3), y_train=["c10", "c2", "d"])
+            each.fold(["c10", "d"], ["c10", "c10"], np.eye(2), y_train=["c10", "c2"])
+    for found in (read(target), memory.experiment()):
+        assert found.predictions.scores["c10"].tolist() == [1, 0, 1, 0]
+        assert found.predictions.scores["c2"].tolist() == [0, 1, 0, 1]
+        assert found.predictions.scores["d"].tolist() == [0, 0, 0, 0]
 
 
 def test_a_recording_is_never_taken_over_silently(target):
