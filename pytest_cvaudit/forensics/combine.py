@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from pytest_cvaudit.forensics.case import Case
+from pytest_cvaudit.forensics.everything import table_of
 from pytest_cvaudit.forensics.exact import prints
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from numpy.typing import NDArray
+
     from pytest_cvaudit.forensics.design import Design
+    from pytest_cvaudit.forensics.everything import Everything
     from pytest_cvaudit.forensics.exact import Bounds, Counts
     from pytest_cvaudit.model import Metric
 
@@ -24,6 +30,8 @@ ROUNDING_SHARE = 0.8
 _MANY = 40
 #: Combinations that are tried for one aggregation at first; every level tries four times as many.
 _CHOICES = 2
+#: So many tables are looked at before any search, more only after a first one; floats are trusted so far.
+_FEW_TABLES, _FLOAT_ERROR = 30_000, 1e-13
 Choice = tuple[tuple[int, str], ...]
 
 
@@ -72,12 +80,21 @@ class Found:
 
 
 class Combiner:
-    """Works on the combinations with growing effort until every aggregation is answered or the time is up."""
+    """Works on the combinations with growing effort until every aggregation is answered or the time is up.
+
+    Where ``everything`` is given, what a first search leaves open is decided by looking at all tables.
+    """
 
     def __init__(
-        self, claims: Sequence[tuple[Metric, tuple[str, ...], Bounds]], design: Design, deadline: float
+        self,
+        claims: Sequence[tuple[Metric, tuple[str, ...], Bounds]],
+        design: Design,
+        deadline: float,
+        everything: Everything | None = None,
     ) -> None:
-        self.claims, self.design, self.deadline = claims, design, deadline
+        self.claims, self.design, self.deadline, self.everything = claims, design, deadline, everything
+        #: Whether one table is enough, whatever else is left open.
+        self.any_table = False
         self.answers: dict[tuple[int, str], str] = {}
         self.cases: dict[Choice, Case] = {}
         self.table: tuple[Counts, ...] | None = None
@@ -90,33 +107,98 @@ class Combiner:
         self.deadline = late
         return self.run() if found.open and found.table is not None else found
 
+    def find(self) -> Found:
+        """Answer only until some table is found."""
+        self.any_table = True
+        self._try_plain()
+        return self.run()
+
     def run(self) -> Found:
         """Answer for every aggregation of every claim."""
-        everything = [(at, way) for at, (_, ways, _) in enumerate(self.claims) for way in ways]
         # A claim's ways are screened alone first, for a part of the time: what falls there leaves fewer combinations.
         start = time.monotonic()
         screening = start + (self.deadline - start) / 3
-        for one in everything:
+        for one in self._waiting():
             case = self._case((one,))
             case.screen(screening if len(self.claims) > 1 else self.deadline)
             if case.impossible:
                 self.answers[one] = CANNOT
-        self._try_plain()
-        level = 0
-        while time.monotonic() < self.deadline:
-            waiting = [one for one in everything if one not in self.answers]
-            if not waiting or self._hopeless():
+            elif case.table is not None and len(self.claims) == 1:
+                self._mark(case.table, (one,))
+            if not self._waiting():
                 break
-            for one in waiting:
-                if one not in self.answers:
-                    self._work(one, level)
-            level += 1
-        fallback = CANNOT if self._hopeless() else UNDECIDED
+        if self._waiting():
+            self._try_plain()
+        self._search()
+        hopeless = self._hopeless()
         answers = [
-            {way: CANNOT if self._hopeless() else self.answers.get((at, way), fallback) for way in ways}
+            {way: CANNOT if hopeless else self.answers.get((at, way), UNDECIDED) for way in ways}
             for at, (_, ways, _) in enumerate(self.claims)
         ]
         return Found(answers, self.table, self.ways)
+
+    def _waiting(self) -> list[tuple[int, str]]:
+        """The aggregations that are still to be answered; none once nothing more is asked."""
+        if self._hopeless() or (self.any_table and self.table is not None):
+            return []
+        everything = ((at, way) for at, (_, ways, _) in enumerate(self.claims) for way in ways)
+        return [one for one in everything if one not in self.answers]
+
+    def _search(self) -> None:
+        start = time.monotonic()
+        enough = start + (self.deadline - start) / 3
+        if self.everything is not None and self.everything.count <= _FEW_TABLES:
+            self._look_at_all(self.everything)
+        level = 0
+        while self._waiting() and time.monotonic() < self.deadline:
+            for one in self._waiting():
+                if one in self._waiting() and not (self.everything and level == 0 and time.monotonic() > enough):
+                    self._work(one, level)
+            if self.everything is not None and level == 0:
+                self._look_at_all(self.everything)
+            level += 1
+
+    def _look_at_all(self, everything: Everything) -> None:
+        """Look at every table; what none of them prints cannot be."""
+        if not self._waiting():
+            return
+        for block in everything.blocks():
+            if not self._look_at(block, everything):
+                return
+        self.answers |= dict.fromkeys(self._waiting(), CANNOT)
+
+    def _look_at(self, block: NDArray[np.int64], everything: Everything) -> bool:
+        """Try the tables of a block that seem to print all claims; tell whether there is reason and time to go on."""
+        hits: dict[tuple[int, str], NDArray[np.bool_]] = {}
+        for at, (metric, ways, within) in enumerate(self.claims):
+            low, high = float(within[0]) - _FLOAT_ERROR, float(within[1]) + _FLOAT_ERROR
+            here = np.zeros(len(block), np.bool_)
+            for way in ways:
+                if self.answers.get((at, way)) != CANNOT:
+                    if time.monotonic() > self.deadline:
+                        return False
+                    values = everything.values(metric, way, block)
+                    hits[at, way] = (values >= low) & (values <= high)
+                    here |= hits[at, way]
+            # Only the tables that print the claims so far are looked at for the next.
+            block, hits = block[here], {one: hit[here] for one, hit in hits.items()}
+        for one, hit in hits.items():
+            for index in np.flatnonzero(hit).tolist():
+                if one not in self._waiting() or time.monotonic() > self.deadline:
+                    break
+                self._try(table_of(block[index]))
+        return bool(self._waiting()) and time.monotonic() < self.deadline
+
+    def _try(self, table: tuple[Counts, ...]) -> None:
+        """Mark what a table prints if it prints every claim."""
+        printing = [
+            [way for way in ways if self._prints(metric, way, table, within)] for metric, ways, within in self.claims
+        ]
+        if all(printing):
+            self._mark(table, tuple((at, ways[0]) for at, ways in enumerate(printing)))
+
+    def _prints(self, metric: Metric, way: str, table: tuple[Counts, ...], within: Bounds) -> bool:
+        return prints(metric, way, table, within)
 
     def _try_plain(self) -> None:
         """Try the combinations that people use: every claim averaged, or every claim pooled, as far as that is open."""
@@ -191,5 +273,5 @@ class Combiner:
             self.table, self.ways = table, tuple(way for _, way in choice)
         for at, (metric, ways, within) in enumerate(self.claims):
             for way in ways:
-                if prints(metric, way, table, within):
+                if self._prints(metric, way, table, within):
                     self.answers[at, way] = FITS

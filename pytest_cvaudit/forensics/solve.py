@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 
 from pytest_cvaudit.forensics.aliases import canonical
 from pytest_cvaudit.forensics.combine import CANNOT, FITS, ROUNDING_SHARE, UNDECIDED, Combiner, Found
-from pytest_cvaudit.forensics.exact import bounds, ways_of
+from pytest_cvaudit.forensics.everything import all_tables
+from pytest_cvaudit.forensics.exact import aggregate, bounds, ways_of
+from pytest_cvaudit.forensics.studies.classes import Classes
+from pytest_cvaudit.forensics.studies.one_class import OneClassCombiner, only_class
 from pytest_cvaudit.forensics.studies.study import Study, StudyCombiner
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pytest_cvaudit.forensics.design import Design
-    from pytest_cvaudit.forensics.exact import Bounds, Counts
+    from pytest_cvaudit.forensics.exact import Bounds, Counts, Surd
     from pytest_cvaudit.model import Claim, Metric
 
 UNIQUE, AMBIGUOUS, IMPOSSIBLE = "unique", "ambiguous", "impossible"
@@ -140,17 +143,41 @@ def verdict_of(fits: Sequence[ClaimFit]) -> str:
     return UNDECIDED if UNDECIDED in answers or not fits else UNIQUE
 
 
+def _combiner(
+    claims: Sequence[tuple[Claim, dict[str, str]]], within: Sequence[Bounds], design: Design | Study, deadline: float
+) -> Combiner:
+    parts = [
+        (_subject(claim, design), tuple(dict.fromkeys(ways.values())), window)
+        for (claim, ways), window in zip(claims, within, strict=True)
+    ]
+    if not isinstance(design, Study):
+        return Combiner(parts, design, deadline, all_tables(design))
+    label = only_class([metric for metric, _, _ in parts], design) if isinstance(design, Classes) else None
+    if label is not None and isinstance(design, Classes):
+        return OneClassCombiner(parts, design, label, deadline)
+    return StudyCombiner(parts, design, deadline)
+
+
+def value_between(
+    claim: Claim, within: Bounds, others: Sequence[Claim], design: Design | Study, seconds: float
+) -> Surd | None:
+    """Find some value of the claim within bounds that has a table together with the other claims, by rounding."""
+    parts = [(each, _names(each, design)) for each in (claim, *others)]
+    if not all(names for _, names in parts):
+        return None
+    windows = [within, *(bounds(other.printed) for other in others)]
+    found = _combiner(parts, windows, design, time.monotonic() + seconds).find()
+    if found.table is None:
+        return None
+    metric, way = _subject(claim, design), found.ways[0]
+    return design.value(metric, way, found.table) if isinstance(design, Study) else aggregate(metric, way, found.table)
+
+
 def _by_rounding_or_truncation(
     claims: Sequence[tuple[Claim, dict[str, str]]], design: Design | Study, deadline: float, truncation: bool
 ) -> tuple[Found, frozenset[int]]:
     def combiner(within: Sequence[Bounds]) -> Combiner:
-        parts = [
-            (_subject(claim, design), tuple(dict.fromkeys(ways.values())), window)
-            for (claim, ways), window in zip(claims, within, strict=True)
-        ]
-        return (
-            StudyCombiner(parts, design, deadline) if isinstance(design, Study) else Combiner(parts, design, deadline)
-        )
+        return _combiner(claims, within, design, deadline)
 
     rounded = [bounds(claim.printed) for claim, _ in claims]
     if not truncation:

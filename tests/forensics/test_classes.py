@@ -139,6 +139,52 @@ def test_several_claims_are_never_judged_wrongly(supports, folds):
             against.check(claims, true, exact=False, seconds=0.4)
 
 
+@pytest.mark.parametrize(("supports", "folds"), [((2, 2, 2), 2), ((2, 4), 2), ((3, 2, 2), 1), ((3, 3), 3)], ids=str)
+def test_small_designs_are_decided(supports, folds):
+    against, rng = oracle(supports, folds), random.Random(f"decided{supports}")
+    for _ in range(5):
+        claims, true = against.random_claims(rng, NAMES, rng.choice([1, 2, 3]))
+        if claims:
+            against.check(claims, true, seconds=8)
+
+
+@pytest.mark.parametrize("claims", [
+    ((4, 2, 2), 2, [("f1[a]", "0.5714")]), ((1, 2, 3), 1, [("precision[a]", "0.90")]),
+    ((4, 2, 2), 2, [("f1[a]", "0.003")]), ((4, 2, 2), 2, [("macro_precision", "0.0833"), ("weighted_f1", "0.1481")]),
+], ids=str)  # fmt: skip
+def test_nothing_of_a_small_design_stays_undecided(claims):
+    supports, folds, texts = claims
+    oracle(supports, folds).check([(name, text, ways(name)) for name, text in texts], true=False, seconds=5)
+
+
+def _uneven(supports, folds, stratified):
+    """All tables of two folds or three, however the classes may be dealt out to them."""
+    labels, found = tuple("abc"), set()
+    for shapes in combinations_with_replacement(list(product(*(range(s + 1) for s in supports))), folds):
+        sums, sizes = tuple(map(sum, zip(*shapes, strict=True))), [sum(shape) for shape in shapes]
+        spread = max(max(column) - min(column) for column in zip(*shapes, strict=True))
+        even = spread <= 1 if stratified else max(sizes) - min(sizes) <= 1
+        if sums == supports and even and min(sizes) > 0:
+            found |= {tuple(sorted(folds)) for folds in product(*(fold_tables(shape) for shape in shapes))}
+    study = Classes(labels, supports, folds, stratified)
+    return Oracle(study, [sum(table, ()) for table in sorted(found)], value(labels, folds), ways)
+
+
+@pytest.mark.parametrize(
+    ("supports", "stratified"), [((3, 2, 2), True), ((2, 3, 1), True), ((2, 2, 1), False), ((1, 3, 3), True)], ids=str
+)
+def test_claims_on_classes_that_folds_share_unevenly_are_decided(supports, stratified):
+    against, rng = _uneven(supports, 2, stratified), random.Random(f"uneven{supports}{stratified}")
+    for names in (("f1[a]", "precision[a]", "npv[a]"), ("f1[a]", "recall[b]", "precision[c]")):
+        for _ in range(3):
+            claims, _ = against.random_claims(rng, names, rng.choice([1, 2]))
+            if claims:
+                solution = against.check(claims, true=False, seconds=8)
+                if solution.witness is not None and len(solution.witness.folds) == 6:
+                    folds = [solution.witness.folds[at : at + 3] for at in (0, 3)]
+                    assert sum(sorted(folds), ()) in set(against.tables)
+
+
 def test_weighted_recall_is_the_accuracy_beside_other_claims_too():
     against = oracle((4, 2), 2)
     weighted = ("tp_fp@test", "avg@test", "avg@fold")

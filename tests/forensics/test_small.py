@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 
 import pytest
 
@@ -50,12 +51,12 @@ def random_claims(design, rng, count):
     return claims, true
 
 
-def check(design, claims, true):
+def check(design, claims, true, seconds=60):
     asked = []
     for metric, text, allowed in claims:
         claim = Claim.parse(f"{metric} = {text}")
         asked.append(Claim(claim.metric, claim.printed, aggregation=allowed[0]) if len(allowed) == 1 else claim)
-    solution = solve(asked, design, seconds=60)
+    solution = solve(asked, design, seconds=seconds)
     expected = brute.answer(design, claims)
     for fit, fitting, (_, _, allowed) in zip(solution.claims, expected, claims, strict=True):
         wanted = {way: "fits" if way in fitting else "cannot" for way in allowed}
@@ -87,6 +88,27 @@ def test_random_claims_equal_brute_force(design, count):
             check(design, claims, true)
 
 
+@pytest.mark.parametrize("design", DESIGNS[:6], ids=str)
+def test_four_claims_are_decided_by_looking_at_all_tables(design):
+    rng = random.Random(f"four{design}")
+    for _ in range(2):
+        claims, true = random_claims(design, rng, 4)
+        check(design, claims, true, seconds=8)
+
+
+def test_all_tables_of_a_small_design_leave_nothing_undecided():
+    texts = (("f1", "0.71"), ("f2", "0.69"), ("balanced_accuracy", "0.55"), ("npv", "0.33"))
+    solution = solve([Claim.parse(f"{metric} = {text}") for metric, text in texts], Design(16, 11, 3, False), seconds=8)
+    assert [fit.fitting for fit in solution.claims] == [
+        ("avg_weighted_positives",), ("avg_weighted",), ("avg_present",), ("avg", "avg_skip", "avg_one"),
+    ]  # fmt: skip
+    assert not any("undecided" in fit.aggregations.values() for fit in solution.claims)
+    assert [fit.truncated for fit in solution.claims] == [False, False, True, False]
+    for (metric, text), way, fit in zip(texts, solution.witness.aggregations, solution.claims, strict=True):
+        number = brute.value(metric, way, solution.witness.folds)
+        assert brute.inside(number, brute.interval(text, fit.truncated))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("design", DESIGNS, ids=str)
 def test_many_random_claims_equal_brute_force(design):
@@ -100,6 +122,7 @@ def test_many_random_claims_equal_brute_force(design):
 def _without_shortcuts(monkeypatch):
     """Leave everything to the relaxation, the random searches and the large exhaustion."""
     monkeypatch.setattr("pytest_cvaudit.forensics.case.small", lambda _: False)
+    monkeypatch.setattr(sys.modules[solve.__module__], "all_tables", lambda _: None)
 
 
 @pytest.mark.parametrize("design", DESIGNS[:6], ids=str)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement
 
@@ -215,5 +217,26 @@ def test_the_nearest_possible_values():
     alone = Claim.parse("accuracy = 0.99603")
     assert possible_values(alone, [], DESIGNS[2], "pooled") == ["0.99601"]
     recall = Claim.parse("recall = 64.0%")
-    assert possible_values(recall, [], DESIGNS[2], "pooled") == []
+    assert possible_values(recall, [], DESIGNS[2], "pooled") == ["62.5%", "68.7%"]
     assert possible_values(Claim.parse("recall = 63%"), [], DESIGNS[2], "pooled") == ["63%", "62%", "69%", "56%"]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_nearest_possible_values_are_those_of_brute_force(seed):
+    rng = random.Random(seed)
+    design = rng.choice([Design(10, 4, 1, False), Design(9, 3, 2, True), Design(8, 3, 2, False)])
+    metric, decimals = rng.choice(["recall", "precision", "f1", "accuracy"]), rng.choice([3, 4, 5])
+    unit = Fraction(1, 10**decimals)
+    values = {brute.value(metric, way, table) for way in brute.ways(metric) for table in brute.tables(design)} - {None}
+    while True:
+        asked = rng.randrange(10**decimals + 1)
+        distances = {abs(value / unit - asked) - Fraction(1, 2): value for value in values}
+        if min(distances) > 13:
+            break
+    possible = possible_values(Claim.parse(f"{metric} = {asked / 10**decimals:.{decimals}f}"), [], design, seconds=20)
+    below = max((value for value in values if value < asked * unit), default=None)
+    above = min((value for value in values if value > asked * unit), default=None)
+    found = sorted(map(Fraction, possible))
+    wanted = [value for value in (below, above) if value is not None]
+    assert len(found) == len(wanted)
+    assert all(abs(one - two) <= unit / 2 for one, two in zip(found, wanted, strict=True)), (possible, wanted)

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from pytest_cvaudit.forensics.everything import Everything, all_deals, blocks_of, count_tables
+from pytest_cvaudit.forensics.studies.many import many_classes
 from pytest_cvaudit.forensics.studies.parts import Part
 
 if TYPE_CHECKING:
@@ -36,10 +38,32 @@ def class_tables(supports: tuple[int, ...], folds: int) -> tuple[Part, ...]:
 
 
 def _tables(shape: Sequence[int]) -> tuple[list[ClassFold], bool]:
-    if prod(comb(count + len(shape) - 1, count) for count in shape) <= _MOST:
+    if _matrices(shape) <= _MOST:
         rows = [list(_compositions(count, len(shape))) for count in shape]
         return list(dict.fromkeys(_counts(np.array(matrix)) for matrix in product(*rows))), True
     return list(dict.fromkeys(_sample(shape))), False
+
+
+@lru_cache(maxsize=4)
+def all_class_tables(supports: tuple[int, ...], folds: int, stratified: bool) -> Everything | None:
+    """All tables of a design of several classes, if they are few enough."""
+    deals = all_deals(supports, folds, stratified)
+    if deals is None or sum(map(_matrices, {shape for deal in deals for shape, _ in deal})) > _MOST:
+        return None
+    cells = {shape: np.array(_tables(shape)[0], np.int64) for shape in {shape for deal in deals for shape, _ in deal}}
+    count = count_tables(deals, folds * len(supports), lambda shape: len(cells[shape]))
+    if not count:
+        return None
+    return Everything(
+        count,
+        lambda: blocks_of(deals, folds * len(supports), cells.__getitem__),
+        lambda metric, way, tables: many_classes(metric, way, tables, supports),
+    )
+
+
+def _matrices(shape: Sequence[int]) -> int:
+    """How many confusion matrices a fold may have."""
+    return prod(comb(count + len(shape) - 1, count) for count in shape)
 
 
 def _compositions(total: int, parts: int) -> Iterator[list[int]]:

@@ -11,6 +11,7 @@ from pytest_cvaudit.errors import InputError
 from pytest_cvaudit.forensics.aliases import equal_in
 from pytest_cvaudit.forensics.exact import WHOLE, ways_of
 from pytest_cvaudit.forensics.studies.class_drafts import over_classes, over_fold_tables, over_folds
+from pytest_cvaudit.forensics.studies.class_tables import all_class_tables
 from pytest_cvaudit.forensics.studies.class_values import Subject, class_value, realizable
 from pytest_cvaudit.forensics.studies.study import Study
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_cvaudit.forensics.design import Shape
+    from pytest_cvaudit.forensics.everything import Everything
     from pytest_cvaudit.forensics.exact import Surd
     from pytest_cvaudit.forensics.studies.class_values import ClassFold
     from pytest_cvaudit.forensics.studies.parts import Demand, Draft, FullTable
@@ -140,6 +142,10 @@ class Classes(Study):
             draft = write(self, demands)
             if draft is not None:
                 yield draft
+
+    def every_table(self) -> Everything | None:
+        """All tables of the folds, if they are few enough."""
+        return all_class_tables(self.supports, self.folds, self.stratified)
 
     def value(self, metric: Metric, way: str, table: FullTable) -> Surd | None:
         """Compute one aggregation; a table of totals says nothing of means over folds."""

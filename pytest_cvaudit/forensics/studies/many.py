@@ -43,6 +43,19 @@ def many(metric: Metric, way: str, tables: Ints) -> Floats:
     return np.where(np.isnan(values).any(axis=1), np.nan, found) if strict else found
 
 
+def many_classes(metric: Metric, way: str, tables: Ints, supports: Sequence[int]) -> Floats:
+    """One aggregation of tables of several classes (table, fold, class, tp fp fn tn); NaN where it is undefined."""
+    if isinstance(metric, Subject) and metric.label is not None:
+        return many(metric, way, tables[:, :, metric.label])
+    base = way.partition("@")[0]
+    if not base.startswith("avg"):
+        return many_folds(metric, way, tables.sum(axis=1), supports)
+    values = many_folds(metric, way, tables.reshape(-1, *tables.shape[2:]), supports).reshape(tables.shape[:2])
+    sizes = tables[:, :, 0].sum(axis=2)
+    weights = sizes if base == "avg_weighted" else np.ones_like(sizes)
+    return measures.ratio((values * weights).sum(axis=1), weights.sum(axis=1))
+
+
 def many_folds(metric: Metric, way: str, folds: Ints, supports: Sequence[int]) -> Floats:
     """What folds of several classes (fold, class, tp fp fn tn) add to a mean over folds; NaN where it is undefined."""
     if isinstance(metric, Subject) and metric.label is not None:
@@ -53,6 +66,9 @@ def many_folds(metric: Metric, way: str, folds: Ints, supports: Sequence[int]) -
         accuracy = measures.ratio(right, size)
         return 1 - accuracy if metric.name == "error" else accuracy
     true = (folds[:, :, 0] + folds[:, :, 2]).astype(np.float64)
+    if metric.name == "kappa":
+        chance = (true * (folds[:, :, 0] + folds[:, :, 1])).sum(axis=1)
+        return measures.ratio(size * right - chance, size * size - chance)
     weights = np.ones_like(true)
     if metric.average == "weighted":
         weights = true if where == "fold" else np.tile(np.array(supports, np.float64), (len(true), 1))

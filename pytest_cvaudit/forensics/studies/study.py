@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from pytest_cvaudit.forensics.case import Case
-from pytest_cvaudit.forensics.combine import FITS, Combiner
+from pytest_cvaudit.forensics.combine import Combiner
 from pytest_cvaudit.forensics.exact import lies
 from pytest_cvaudit.forensics.match import Matcher
 from pytest_cvaudit.forensics.pieces import refuted_in_pieces
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_cvaudit.forensics.combine import Choice
+    from pytest_cvaudit.forensics.everything import Everything
     from pytest_cvaudit.forensics.exact import Bounds, Surd
     from pytest_cvaudit.forensics.problem import Problem
     from pytest_cvaudit.forensics.studies.parts import Demand, Draft, FullTable
@@ -57,6 +58,10 @@ class Study(ABC):
         """The aggregations that a claim may come from as well, but that are never judged."""
         del claim
         return ()
+
+    def every_table(self) -> Everything | None:
+        """All full tables of the study, if they are few enough to look at each."""
+        return None
 
     def prints(self, metric: Metric, way: str, table: FullTable, within: Bounds) -> bool:
         """Tell whether an aggregation of a full table is defined and lies within the bounds."""
@@ -163,7 +168,7 @@ class StudyCombiner(Combiner):
     """Combines the aggregations of a study's claims."""
 
     def __init__(self, claims: Sequence[tuple[Metric, tuple[str, ...], Bounds]], study: Study, deadline: float) -> None:
-        super().__init__(claims, None, deadline)  # type: ignore[arg-type]
+        super().__init__(claims, None, deadline, study.every_table())  # type: ignore[arg-type]
         self.study = study
 
     def _case(self, choice: Choice) -> Case:
@@ -172,11 +177,5 @@ class StudyCombiner(Combiner):
             self.cases[choice] = StudyCase(demands, self.study)
         return self.cases[choice]
 
-    def _mark(self, table: FullTable, choice: Choice) -> None:
-        """Note every aggregation by which the table prints a claim, as far as the others are printed too."""
-        if self.table is None:
-            self.table, self.ways = table, tuple(way for _, way in choice)
-        for at, (metric, ways, within) in enumerate(self.claims):
-            for way in ways:
-                if self.study.prints(metric, way, table, within):
-                    self.answers[at, way] = FITS
+    def _prints(self, metric: Metric, way: str, table: FullTable, within: Bounds) -> bool:
+        return self.study.prints(metric, way, table, within)
